@@ -1,0 +1,113 @@
+"""What counts as taken (upstream-dra.md 3.1), and that events lead where counting anew would."""
+
+import pickle
+
+import pytest
+
+from reparto.allocation import AllocatedState, Allocator
+from reparto.model.quantity import Quantity
+from unit.allocation_objects import ALL_FEATURES, DRIVER, allocated_claim, ask, claim, device_class, names, node, pool
+
+A = (DRIVER, "n1", "a")
+SHARE = "00000000-0000-4000-8000-000000000001"
+
+
+def shared(device: str, share: str = SHARE, **consumed: str):
+    return {"device": device, "shareID": share, "consumedCapacity": consumed}
+
+
+def test_a_claim_takes_its_devices_whole():
+    state = AllocatedState.from_claims([allocated_claim({"device": "a"})])
+    assert state.in_use(A, consumable_capacity=True) and state.is_allocated(A) and not state.is_shared(A)
+    assert state.owners(A) == ("ns/holder",)
+
+
+def test_a_claim_without_allocation_takes_nothing():
+    assert not AllocatedState.from_claims([claim(ask())]).is_allocated(A)
+
+
+def test_admin_access_takes_nothing():
+    assert not AllocatedState.from_claims([allocated_claim({"device": "a", "adminAccess": True})]).is_allocated(A)
+
+
+def test_shares_leave_the_device_to_others_and_their_capacity_adds_up():
+    one = allocated_claim(shared("a", memory="10Gi"), name="one")
+    two = allocated_claim(shared("a", "00000000-0000-4000-8000-000000000002", memory="5Gi"), name="two")
+    state = AllocatedState.from_claims([one, two])
+    assert not state.in_use(A, consumable_capacity=True)
+    assert state.is_shared(A) and state.owners(A) == ("ns/one", "ns/two")
+    assert state.consumed(A) == {"memory": Quantity.parse("15Gi").nano}
+
+
+def test_without_consumable_capacity_a_share_takes_the_whole_device():
+    state = AllocatedState.from_claims([allocated_claim(shared("a"))])
+    assert state.in_use(A, consumable_capacity=False)
+
+
+def test_a_state_can_be_given_directly():
+    b, c = (DRIVER, "n1", "b"), (DRIVER, "n1", "c")
+    state = AllocatedState(devices={A}, shared={(*b, SHARE)}, consumed={c: {"memory": "1Gi", "cores": Quantity.parse("2")}})
+    assert state.in_use(A, consumable_capacity=True)
+    assert state.is_shared(b) and not state.in_use(b, consumable_capacity=False)
+    assert state.is_shared(c) and state.consumed(c)["cores"] == 2 * 10**9
+    assert state.owners(A) == ()
+
+
+def test_a_device_held_twice_is_free_when_both_holders_are_gone():
+    one, two = (allocated_claim({"device": "a"}, name=name) for name in ("one", "two"))
+    state = AllocatedState.from_claims([one, two])
+    state.remove(one)
+    assert state.in_use(A, consumable_capacity=True) and state.owners(A) == ("ns/two",)
+    state.remove(two)
+    assert not state.is_allocated(A)
+
+
+def test_a_claim_that_is_added_again_counts_as_it_is_now():
+    state = AllocatedState.from_claims([allocated_claim({"device": "a"})])
+    state.add(allocated_claim({"device": "b"}))
+    assert not state.is_allocated(A) and state.is_allocated((DRIVER, "n1", "b"))
+
+
+def test_removing_an_unknown_claim_changes_nothing():
+    state = AllocatedState()
+    state.remove(allocated_claim({"device": "a"}))
+    assert state.version == 0
+
+
+def test_an_allocator_sees_events_between_two_questions():
+    state = AllocatedState()
+    consuming = {"consumesCounters": [{"counterSet": "s", "counters": {"c": {"value": "1"}}}]}
+    location = {"name": "n1", "generation": 1, "resourceSliceCount": 2}
+    slices = [
+        pool({"name": "a", **consuming}, {"name": "b", **consuming}, pool=location),
+        pool(name="n1", pool=location, devices=[], sharedCounters=[{"name": "s", "counters": {"c": {"value": "1"}}}]),
+    ]
+    allocator = Allocator(slices, [device_class()], allocated=state, features=ALL_FEATURES)
+    holder = allocated_claim({"device": "a"})
+    assert names(allocator.allocate(node(), [claim(ask())])) == [["a"]]
+    state.add(holder)
+    assert allocator.allocate(node(), [claim(ask())]) is None  # b is free, but its counter is not
+    state.remove(holder)
+    assert names(allocator.allocate(node(), [claim(ask())])) == [["a"]]
+
+
+@pytest.mark.parametrize("text", ["1Gi", "1073741824"])
+def test_consumed_capacity_compares_by_value(text):
+    assert AllocatedState(consumed={A: {"memory": text}}).consumed(A) == {"memory": 2**30 * 10**9}
+
+
+def test_a_state_shows_how_much_it_holds():
+    state = AllocatedState.from_claims([allocated_claim({"device": "a"}, {"device": "b"}), claim(ask())])
+    assert repr(state) == "<AllocatedState: 2 devices held by 1 claims>"
+
+
+def test_a_state_that_lives_long_forgets_what_has_come_and_gone():
+    state = AllocatedState()
+    empty = pickle.dumps(vars(state) | {"version": 0})
+    for number in range(100):
+        gone = allocated_claim(
+            shared("a", f"00000000-0000-4000-8000-{number:012}", memory="1Gi"), {"device": "b"}, name=f"c{number}"
+        )
+        state.add(gone)
+        state.remove(gone)
+    assert pickle.dumps(vars(state) | {"version": 0}) == empty
