@@ -1,0 +1,107 @@
+"""Measuring, and a table of what was measured."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that was measured, in `unit`; `bound` is the most (or with `at_least` the least) that we promise."""
+
+    what: str
+    ours: float
+    unit: str
+    theirs: float | None = None
+    bound: float | None = None
+    at_least: bool = False
+
+    @property
+    def kept(self) -> bool | None:
+        """Whether the promise holds; None where there is none."""
+        if self.bound is None:
+            return None
+        return self.ours >= self.bound if self.at_least else self.ours <= self.bound
+
+
+def best_of(rounds: int, call: Callable[[], object]) -> float:
+    """Seconds of the fastest of several calls."""
+    best = float("inf")
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def per_call(call: Callable[[], object], seconds: float = 0.5) -> float:
+    """Seconds of one call of something short: the best round of many calls, in about so many seconds."""
+
+    def calls(count: int) -> float:
+        start = time.perf_counter()
+        for _ in range(count):
+            call()
+        return time.perf_counter() - start
+
+    count = 1
+    while calls(count) < seconds / 20:
+        count *= 2
+    return min(calls(count) for _ in range(10)) / count
+
+
+def process(command: Sequence[str | Path], rounds: int = 1, **environment: str) -> tuple[float, int]:
+    """Wall seconds (the best of several runs) and peak resident bytes of a command that must not fail for want of input."""
+    best, peak = float("inf"), 0
+    for _ in range(rounds):
+        start = time.perf_counter()
+        child = subprocess.Popen(
+            [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=os.environ | environment
+        )
+        assert child.stderr
+        complaint = child.stderr.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        child.stderr.close()
+        best = min(best, time.perf_counter() - start)
+        # Linux counts KiB, macOS bytes.
+        peak = max(peak, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+        if child.returncode not in (0, 1):
+            raise RuntimeError(f"{command}: exit status {child.returncode}: {complaint.decode(errors='replace')[-500:]}")
+    return best, peak
+
+
+def machine() -> str:
+    """What it was measured on, in one line."""
+    model = platform.processor() or platform.machine()
+    description = Path("/proc/cpuinfo")
+    if description.exists():
+        names = [line.partition(":")[2].strip() for line in description.read_text().splitlines() if line.startswith("model name")]
+        model = names[0] if names else model
+    return f"{model}, {os.cpu_count()} CPUs, {platform.system()}, {platform.python_implementation()} {platform.python_version()}"
+
+
+def figure(value: float) -> str:
+    """Three significant digits."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows for people, columns aligned."""
+    cells = [("what", "reparto", "reference", "ratio", "promise")]
+    for row in rows:
+        theirs = f"{figure(row.theirs)} {row.unit}" if row.theirs is not None else ""
+        ratio = f"{figure(row.ours / row.theirs)} ×" if row.theirs else ""
+        promise = ""
+        if row.bound is not None:
+            promise = f"{'≥' if row.at_least else '≤'} {figure(row.bound)} {row.unit}{'' if row.kept else '  BROKEN'}"
+        cells.append((row.what, f"{figure(row.ours)} {row.unit}", theirs, ratio, promise))
+    widths = [max(len(line[column]) for line in cells) for column in range(5)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells)
+    return "\n".join(lines)
