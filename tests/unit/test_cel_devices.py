@@ -36,6 +36,14 @@ def test_the_maps_of_a_device_hold_no_key_but_text_not_even_one_that_cannot_be_h
         assert not holds(f"{key} in device.attributes", everything)
 
 
+def test_a_list_attribute_that_is_read_twice_is_two_keys_of_a_map() -> None:
+    # As Kubernetes 1.37.2 answers: a list equals only itself as a key, and each reading makes a new one.
+    listed = device(v={"versions": ["1.0.0", "2.0.0"]})
+    read = f'device.attributes["{DRIVER}"].v'
+    assert holds(f"{{{read}: 1, {read}: 2}}.size() == 2", listed)
+    assert holds(f"cel.bind(x, {read}, {{x: 1, x: 2}}.size() == 1)", listed)
+
+
 def test_the_qualified_name_wins_over_the_bare_one() -> None:
     both = {"model": {"string": "bare"}, f"{DRIVER}/model": {"string": "qualified"}}
     expression = f'device.attributes["{DRIVER}"].model'

@@ -190,6 +190,7 @@ def test_what_is_no_rfc_3339_time_is_refused_with_an_example(time: str) -> None:
         ({"apiVersion": "resource.k8s.io/v1"}, "Object 'Kind' is missing", "every Kubernetes object has kind"),
         ({"kind": "ResourceSlice"}, "Object 'apiVersion' is missing", "resource.k8s.io/v1"),
         ({"kind": "DeviceClass", "apiVersion": "a/b/c"}, "unexpected GroupVersion string: a/b/c", "GROUP/VERSION"),
+        ({"apiVersion": "a/b/c"}, "unexpected GroupVersion string: a/b/c", "GROUP/VERSION"),  # said before the missing kind
     ],
 )
 def test_an_unknown_kind_or_version_is_told_the_modern_one(head: Json, message: str, hint: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from reparto.cel.comparison import equal
 from reparto.cel.evaluator import ABSENT, KEY_TYPES, pick
 from reparto.cel.functions import lists, standard
-from reparto.cel.values import NONE, MapValue, Optional, Value, is_failure, is_list, key_of
+from reparto.cel.values import NONE, Key, MapValue, Optional, Value, is_failure, is_list, key_of
 
 
 class Unsupported(Exception):
@@ -67,9 +67,16 @@ def _pairs(value: Value) -> Iterable[tuple[Value, Value]]:
     raise Unsupported
 
 
+def _key(value: Value) -> Key:
+    """`key_of`, but a list or map is a key only as the very object that it is, and that is for the exact evaluator."""
+    if is_list(value) or type(value) is MapValue:
+        raise Unsupported
+    return key_of(value)
+
+
 def _build_map(pairs: Iterable[tuple[Value, Value]]) -> MapValue:
     """A map literal: of equal keys the last wins."""
-    return MapValue({key_of(key): value for key, value in pairs})
+    return MapValue({_key(key): value for key, value in pairs})
 
 
 def _insert_all(pairs: Iterable[tuple[Value, Value]]) -> MapValue:
@@ -78,7 +85,7 @@ def _insert_all(pairs: Iterable[tuple[Value, Value]]) -> MapValue:
     for key, value in pairs:
         if found.get(key, ABSENT) is not ABSENT:
             raise Unsupported
-        found.entries[key_of(key)] = value
+        found.entries[_key(key)] = value
     return found
 
 

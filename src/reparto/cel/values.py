@@ -317,7 +317,9 @@ class MapValue:
         entries = self.entries
         kind = kind_of(key)
         if kind is str:
-            return entries.get(key, missing)
+            found = entries.get(key, missing)
+            # The reference wraps a list attribute anew each time that it is read, and as a map key a list equals only itself.
+            return (*found,) if self.of_device and kind_of(found) is tuple else found
         if not entries or self.of_device:
             return missing
         coded = key_of(key)

@@ -160,6 +160,9 @@ def _struct_of(api_version: object, kind: object, raw: Raw) -> type[Base]:
             wrong = f"json: cannot unmarshal {_go_value(value)} into Go struct field .{name} of type string"
             message = f"couldn't get version/kind; json parse error: {wrong}"
             raise DecodeError(message, name, value, f"write {name}: as text")
+    if str(api_version or "").count("/") > 1:
+        hint = f"write GROUP/VERSION, for example {GROUP}/v1"
+        raise DecodeError(f"unexpected GroupVersion string: {api_version}", "apiVersion", api_version, hint)
     if not kind or not api_version or str(api_version).endswith("/"):
         missing = "kind" if not kind else "apiVersion"
         shown = "Kind" if not kind else "apiVersion"
@@ -180,9 +183,6 @@ def _struct_of(api_version: object, kind: object, raw: Raw) -> type[Base]:
             hint += f" {versions[0]}"
         raise DecodeError(f"Object '{shown}' is missing in '{text}'", missing, None, hint)
     api_version, kind = str(api_version), str(kind)
-    if api_version.count("/") > 1:
-        hint = f"write GROUP/VERSION, for example {GROUP}/v1"
-        raise DecodeError(f"unexpected GroupVersion string: {api_version}", "apiVersion", api_version, hint)
     struct = struct_of(api_version, kind)
     if struct is None:
         message = f'no kind "{kind}" is registered for version "{api_version}"'
