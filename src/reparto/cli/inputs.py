@@ -13,6 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from reparto.model.given import Given
+    from reparto.model.intake import Intake, Loaded
 
 VERSIONS = ("1.34", "1.35", "1.36", "1.37")
 DEFAULT_VERSION = "1.37"
@@ -44,6 +45,23 @@ class Inputs:
     home: str | None = None
     context: str | None = None
     stand_ins: bool = True
+
+    def read(self, *, visit: "Callable[[Loaded], None] | None" = None, keep_documents: bool = False) -> "Intake":
+        """Read the sources by these rules, with a progress bar where it takes long; the options are those of `read_inputs`."""
+        from reparto.cli.progress import Progress
+        from reparto.model.intake import read_inputs
+
+        with Progress("reading") as progress:
+            return read_inputs(
+                self.sources,
+                namespace=self.home,
+                strict=self.strict,
+                gates=self.gates,
+                version=self.version,
+                visit=visit,
+                progress=progress,
+                keep_documents=keep_documents,
+            )
 
 
 def input_options(command: Callable[..., Any]) -> Callable[..., Any]:

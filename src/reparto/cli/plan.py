@@ -140,33 +140,21 @@ def _overrides(texts: tuple[str, ...]) -> "tuple[Override, ...]":
 def _answer(inputs: Inputs, rules: Rules, *, documents: bool) -> "Answer":
     from msgspec.structs import replace
 
-    from reparto.allocation import Features, apply_taint_rules
+    from reparto.allocation import Features
     from reparto.cli.plan_answer import Answer
-    from reparto.cli.progress import Progress
-    from reparto.model.intake import read_inputs
     from reparto.placement import Plan, make_plan, take_snapshot
     from reparto.placement.cycle import Sampling
 
-    with Progress("reading") as progress:
-        intake = read_inputs(
-            inputs.sources,
-            namespace=inputs.home,
-            strict=inputs.strict,
-            gates=inputs.gates,
-            version=inputs.version,
-            progress=progress,
-            keep_documents=documents,
-        )
+    intake = inputs.read(keep_documents=documents)
     typed, refused = intake.typed(), [error.object for error in intake.errors]
     seen = take_snapshot(typed, refused=refused, carriers=intake.carriers, stand_ins=inputs.stand_ins)
     made = _expanded(intake, seen, inputs, rules, documents) if intake.carriers or rules.replicas else None
     if made is not None and made.pods:
         seen = take_snapshot(typed, refused=refused, created=made.pods, carriers=intake.carriers, stand_ins=inputs.stand_ins)
-    features, taint_rules = Features.for_version(inputs.version, inputs.gates), _taint_rules(inputs)
     decided = make_plan(
         seen,
-        features,
-        taint_rules=taint_rules,
+        Features.for_version(inputs.version, inputs.gates),
+        taint_rules=_taint_rules(inputs),
         extended_resources=inputs.gates.get("DRAExtendedResource", False),
         group_claims=inputs.gates.get("DRAWorkloadResourceClaims", False),
         max_steps=rules.max_steps,
@@ -179,8 +167,7 @@ def _answer(inputs: Inputs, rules: Rules, *, documents: bool) -> "Answer":
     whole = replace(decided, notes=notes, errors=errors)
     pods = tuple(pod for pod in decided.pods if inputs.namespace in (None, pod.namespace))
     shown = Plan(pods, whole.notes, whole.errors)
-    slices = apply_taint_rules(seen.slices, seen.taint_rules) if taint_rules else list(seen.slices)
-    return Answer(whole, shown, seen, slices, intake, made.documents if made is not None else (), inputs)
+    return Answer(whole, shown, seen, intake, made.documents if made is not None else (), inputs)
 
 
 def _expanded(intake: "Intake", seen: "Snapshot", inputs: Inputs, rules: Rules, documents: bool) -> "Expansion":

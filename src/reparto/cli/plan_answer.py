@@ -13,7 +13,6 @@ from reparto.cli.output import report, write_json, write_names, write_yaml
 from reparto.cli.plan_diff import Difference
 from reparto.cli.rendering.layout import line_width
 from reparto.model.intake import Intake
-from reparto.model.v1 import ResourceSlice
 from reparto.placement import Plan, Snapshot
 
 
@@ -21,14 +20,13 @@ from reparto.placement import Plan, Snapshot
 class Answer:
     """A plan with everything that printing needs.
 
-    `whole` is the plan of everything, `shown` what the user asked to see of it. `slices` have the taints of DeviceTaintRules,
-    `made` are the pods of workloads in full, where the format needs them.
+    `whole` is the plan of everything, `shown` what the user asked to see of it. `made` are the pods of workloads in full, where the
+    format needs them.
     """
 
     whole: Plan
     shown: Plan
     snapshot: Snapshot
-    slices: Sequence[ResourceSlice]
     intake: Intake
     made: Sequence[dict[str, Any]]
     inputs: Inputs
@@ -99,7 +97,7 @@ def _print_pods(answer: Answer, output: str, *, in_full: bool) -> None:
     if in_full:
         body = reasons_text(pods, width)
     else:
-        body = pod_table(pods, answer.slices, namespaces=answer.several_namespaces, wide=wide, width=width)
+        body = pod_table(pods, answer.whole.slices, namespaces=answer.several_namespaces, wide=wide, width=width)
     parts = [
         body,
         hints_text(pods, width) if wide and not in_full else "",
@@ -112,7 +110,7 @@ def _print_pods(answer: Answer, output: str, *, in_full: bool) -> None:
 def _print_summary(answer: Answer, output: str) -> None:
     from reparto.cli.plan_summary import summarise, summary_document, summary_text
 
-    found = summarise(answer.shown, plan_views.device_views(answer.whole, answer.slices))
+    found = summarise(answer.shown, plan_views.device_views(answer.whole, answer.whole.slices))
     if output in ("json", "yaml"):
         (write_json if output == "json" else write_yaml)(summary_document(answer.shown, found))
     else:
@@ -129,7 +127,7 @@ def _print_side(answer: Answer, output: str, side: str) -> None:
         several = len({view.namespace for view in claims}) > 1
         document, text = {"claims": claims}, tables.claim_table(claims, namespaces=several, wide=wide, width=width)
     else:
-        devices = plan_views.device_views(answer.whole, answer.slices)
+        devices = plan_views.device_views(answer.whole, answer.whole.slices)
         if side == "devices":
             names = [f"device/{view.driver}/{view.pool}/{view.device}" for view in devices]
             document, text = {"devices": devices}, tables.device_table(devices, wide=wide, width=width)

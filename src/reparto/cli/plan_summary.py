@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from reparto.cli.plan_views import DeviceView
+from reparto.cli.plan_views import DeviceView, ProductView, product_views
 from reparto.cli.rendering.layout import Column, Row, table
 from reparto.cli.rendering.remarks import sum_text
 from reparto.model import codes
@@ -19,21 +19,11 @@ class ReasonSummary(msgspec.Struct, frozen=True):
     pods: int
 
 
-class ProductSummary(msgspec.Struct, frozen=True):
-    """Devices of one product in all: those that a claim holds, and those that are free."""
-
-    product: str
-    driver: str
-    devices: int
-    used: int
-    free: int
-
-
 class Summary(msgspec.Struct, frozen=True):
     """Reasons, the most frequent first; products, the most numerous first."""
 
     reasons: tuple[ReasonSummary, ...]
-    products: tuple[ProductSummary, ...]
+    products: tuple[ProductView, ...]
 
 
 def summarise(plan: Plan, devices: Sequence[DeviceView]) -> Summary:
@@ -42,23 +32,11 @@ def summarise(plan: Plan, devices: Sequence[DeviceView]) -> Summary:
     for pod in plan.pods:
         for reason in pod.reasons[:1]:
             first[reason.code] = first.get(reason.code, 0) + 1
-    products: dict[tuple[str, str], list[DeviceView]] = {}
-    for device in devices:
-        products.setdefault((device.product, device.driver), []).append(device)
     return Summary(
         tuple(
             ReasonSummary(code, codes.lookup(code).title, pods) for code, pods in sorted(first.items(), key=lambda pair: -pair[1])
         ),
-        tuple(
-            ProductSummary(
-                product,
-                driver,
-                len(members),
-                sum(bool(member.holders) for member in members),
-                sum(member.state == "free" for member in members),
-            )
-            for (product, driver), members in sorted(products.items(), key=lambda pair: -len(pair[1]))
-        ),
+        tuple(sorted(product_views(devices), key=lambda view: -view.devices)),
     )
 
 

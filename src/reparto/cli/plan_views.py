@@ -56,7 +56,7 @@ class DeviceView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ProductView(msgspec.Struct, frozen=True):
-    """Devices of one product on a node: all, those that a claim holds, and those that are free."""
+    """Devices of one product, on a node or in all: how many there are, how many claims hold, and how many are free."""
 
     product: str
     driver: str
@@ -112,29 +112,30 @@ def node_views(plan: Plan, names: Iterable[str], devices: Iterable[DeviceView]) 
     for pod in plan.pods:
         if pod.node and not pod.hypothetical and pod.verdict in _HOLDING:
             pods[pod.node] = pods.get(pod.node, 0) + 1
-    products: dict[str, dict[tuple[str, str], list[DeviceView]]] = {}
+    on: dict[str, list[DeviceView]] = {}
     for device in devices:
-        products.setdefault(device.node, {}).setdefault((device.product, device.driver), []).append(device)
+        on.setdefault(device.node, []).append(device)
     listed: list[str] = [*names]
-    listed += [name for name in sorted(products.keys() - set(listed)) if name]
-    listed += [""] if "" in products else []
-    return [
-        NodeView(
-            name,
-            pods.get(name, 0),
-            tuple(
-                ProductView(
-                    label,
-                    driver,
-                    len(members),
-                    sum(bool(member.holders) for member in members),
-                    sum(member.state == "free" for member in members),
-                )
-                for (label, driver), members in products.get(name, {}).items()
-            ),
+    listed += [name for name in sorted(on.keys() - set(listed)) if name]
+    listed += [""] if "" in on else []
+    return [NodeView(name, pods.get(name, 0), product_views(on.get(name, ()))) for name in listed]
+
+
+def product_views(devices: Iterable[DeviceView]) -> tuple[ProductView, ...]:
+    """Devices counted by product and driver, in order of appearance."""
+    products: dict[tuple[str, str], list[DeviceView]] = {}
+    for device in devices:
+        products.setdefault((device.product, device.driver), []).append(device)
+    return tuple(
+        ProductView(
+            label,
+            driver,
+            len(members),
+            sum(bool(member.holders) for member in members),
+            sum(member.state == "free" for member in members),
         )
-        for name in listed
-    ]
+        for (label, driver), members in products.items()
+    )
 
 
 def claim_views(plan: Plan) -> list[ClaimView]:

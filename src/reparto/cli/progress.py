@@ -25,25 +25,24 @@ class Progress:
         self._enabled = sys.stderr.isatty()
 
     def __call__(self, done: int, total: int) -> None:
-        if not self._enabled:
+        if not self._due():
             return
-        now = time.monotonic()
-        if now - self._start < DELAY or now - self._drawn < EVERY:
-            return
-        self._drawn, self._visible = now, True
         share = min(1.0, done / total) if total else 0.0
         bar = "#" * int(share * WIDTH)
         click.echo(f"\r{self._label} [{bar:<{WIDTH}}] {share:4.0%} of {total / 1e6:.0f} MB", nl=False, err=True)
 
     def count(self, done: int, what: str) -> None:
         """`done` of an unknown total, for example objects that a server is still sending."""
-        if not self._enabled:
-            return
+        if self._due():
+            click.echo(f"\r{self._label}: {done:,} {what}", nl=False, err=True)
+
+    def _due(self) -> bool:
+        """Whether to draw now; who asks then draws."""
         now = time.monotonic()
-        if now - self._start < DELAY or now - self._drawn < EVERY:
-            return
+        if not self._enabled or now - self._start < DELAY or now - self._drawn < EVERY:
+            return False
         self._drawn, self._visible = now, True
-        click.echo(f"\r{self._label}: {done:,} {what}", nl=False, err=True)
+        return True
 
     def clear(self) -> None:
         """Wipe the bar, so that what is printed next stands on a clean line."""

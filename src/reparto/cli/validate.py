@@ -30,20 +30,9 @@ def validate(inputs: Inputs, output: str) -> None:
     Every error of every file is listed, each with file, line, field, what was found and what to write. Fields that a trimmed
     dump lacks are warnings. Selectors are compiled.
     """
-    from reparto.cli.progress import Progress
     from reparto.cli.render_validate import Survey, render
-    from reparto.model.intake import read_inputs
 
     survey = Survey(inputs.namespace)
-    with Progress("reading") as progress:
-        intake = read_inputs(
-            inputs.sources,
-            namespace=inputs.home,
-            strict=inputs.strict,
-            gates=inputs.gates,
-            version=inputs.version,
-            visit=survey.add,
-            progress=progress,
-        )
+    intake = inputs.read(visit=survey.add)
     render(survey, intake, output, inputs.verbose)
     sys.exit(2 if intake.errors else 0)

@@ -14,6 +14,7 @@ from reparto.placement.extended_resources import ClassMapping
 from reparto.placement.limit_ranges import violations, with_defaults
 from reparto.placement.plan import Reason
 from reparto.placement.quota import Quotas, Refusal
+from reparto.placement.reasons import reason_of
 from reparto.placement.snapshot import Key, Snapshot, key
 
 
@@ -69,9 +70,8 @@ class Admission:
         pod = with_defaults(pod, ranges)
         reason: Reason | None = None
         if (found := violations(pod, ranges)) is not None:
-            code = codes.OUT_OF_LIMITS
             message = f"pod {pod.metadata.name} cannot be created: {'; '.join(found.texts)}"
-            reason = Reason(code, found.limit_range, "spec.limits", message, codes.lookup(code).fix)
+            reason = reason_of(codes.OUT_OF_LIMITS, found.limit_range, "spec.limits", message)
         elif (refusal := self._quotas.admit_pod(pod)) is not None:
             reason = _refused(codes.POD_OVER_QUOTA, refusal, f"pod {pod.metadata.name}")
         if reason is not None:
@@ -88,4 +88,4 @@ def is_stored(claim: v1.ResourceClaim) -> bool:
 
 def _refused(code: str, refusal: Refusal, what: str) -> Reason:
     message = f"{what} cannot be created: {refusal.message}"
-    return Reason(code, refusal.quota, "spec.hard", message, codes.lookup(code).fix)
+    return reason_of(code, refusal.quota, "spec.hard", message)

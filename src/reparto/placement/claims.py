@@ -8,15 +8,16 @@ Source: upstream-dra.md 2.3 (generated claims), 3.17 (reservations), 5.1 (PreEnq
 
 from collections.abc import Iterable, Mapping, Set
 from typing import Final, Literal
-from zlib import crc32
 
 import msgspec
 
 from reparto.hardware.classes import built_in_classes
 from reparto.model import codes, core, v1
 from reparto.model.meta import ObjectMeta, OwnerReference
+from reparto.placement.drawn_names import drawn_name
 from reparto.placement.extended_resources import ResourceField
 from reparto.placement.plan import Reason
+from reparto.placement.reasons import reason_of
 from reparto.placement.snapshot import Key, Snapshot, class_names, key, reference
 
 POD_CLAIM_ANNOTATION: Final = "resource.kubernetes.io/pod-claim-name"
@@ -26,8 +27,6 @@ _GROUP_VERSION: Final = f"{_GROUP}/v1beta1"
 _GROUPS: Final = "podgroups"
 MAX_CONSUMERS: Final = 256  # validation of status.reservedFor
 _BASE_LENGTH: Final = 57  # of 63: leaves room for a hyphen and five random characters
-_SUFFIX_LENGTH: Final = 5
-_SUFFIX_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"  # what the API server draws generated names from
 
 
 class Membership(msgspec.Struct, frozen=True):
@@ -121,7 +120,7 @@ class Claims:
                 answer = self._from_template(pod, entry, membership, f"{path}.resourceClaimTemplateName")
             else:
                 message = f"claim {entry.name!r} names neither a claim nor a template"
-                answer = _reason(codes.POD_CLAIM_EMPTY, reference("Pod", pod.metadata), path, message)
+                answer = reason_of(codes.POD_CLAIM_EMPTY, reference("Pod", pod.metadata), path, message)
             if isinstance(answer, Reason):
                 reasons.append(answer)
             elif answer is not None:
@@ -159,15 +158,15 @@ class Claims:
         subject, group = f"PodGroup/{namespace}/{name}", self._snapshot.pod_groups.get((namespace, name))
         if group is not None and (count := len(group.spec.resource_claims)) > MAX_GROUP_CLAIMS:
             message = f"PodGroup {name} has {count} claims, more than {MAX_GROUP_CLAIMS}, so the API server would refuse it"
-            return _reason(codes.POD_GROUP_MISSING, subject, "spec.resourceClaims", message, "give it fewer claims")
+            return reason_of(codes.POD_GROUP_MISSING, subject, "spec.resourceClaims", message, "give it fewer claims")
         if group is not None:
             return None
         if subject in self._snapshot.refused:
             message = f"PodGroup {name} is invalid, so the API server would refuse it"
-            return _reason(codes.POD_GROUP_MISSING, subject, "", message, "correct the PodGroup")
+            return reason_of(codes.POD_GROUP_MISSING, subject, "", message, "correct the PodGroup")
         hint = _near(name, [other for space, other in self._snapshot.pod_groups if space == namespace])
         message = f"there is no PodGroup {name} in namespace {namespace}"
-        return _reason(codes.POD_GROUP_MISSING, reference("Pod", pod.metadata), path, message, hint)
+        return reason_of(codes.POD_GROUP_MISSING, reference("Pod", pod.metadata), path, message, hint)
 
     def _membership(self, pod: core.Pod, entry: core.PodResourceClaim) -> Membership:
         """A claim is the group's where the group has the very same entry: its name, claim and template."""
@@ -183,14 +182,14 @@ class Claims:
         if claim is not None:
             return self._existing(pod_claim, claim)
         if (wanted := f"ResourceClaim/{namespace}/{name}") in self._snapshot.refused:
-            return _reason(codes.CLAIM_INVALID, wanted, "", f"claim {name} is invalid, so the API server would refuse it")
+            return reason_of(codes.CLAIM_INVALID, wanted, "", f"claim {name} is invalid, so the API server would refuse it")
         owner = reference("Pod", pod.metadata)
         elsewhere = sorted(other for other, claim_name in self._claims if claim_name == name)
         if elsewhere:
             message = f"claim {name} is in namespace {', '.join(elsewhere)}, the pod in {namespace}"
-            return _reason(codes.CLAIM_ELSEWHERE, owner, path, message)
+            return reason_of(codes.CLAIM_ELSEWHERE, owner, path, message)
         hint = _near(name, [claim_name for space, claim_name in self._claims if space == namespace])
-        return _reason(codes.CLAIM_MISSING, owner, path, f"there is no claim {name} in namespace {namespace}", hint)
+        return reason_of(codes.CLAIM_MISSING, owner, path, f"there is no claim {name} in namespace {namespace}", hint)
 
     def _from_template(
         self, pod: core.Pod, entry: core.PodResourceClaim, membership: Membership, path: str
@@ -207,7 +206,7 @@ class Claims:
             if not _is_for(recorded, pod) and not _is_for_group(recorded, membership.named):
                 name = reference("ResourceClaim", recorded.metadata)
                 message = f"claim {recorded.metadata.name} was not made for pod {pod.metadata.name}"
-                return _reason(codes.CLAIM_NOT_OWNED, name, "metadata.ownerReferences", message)
+                return reason_of(codes.CLAIM_NOT_OWNED, name, "metadata.ownerReferences", message)
             return self._existing(entry.name, recorded)
         if membership.holder is not None:
             return self._of_group(pod, membership.holder, entry, path)
@@ -256,14 +255,14 @@ class Claims:
     def _no_template(self, pod: core.Pod, name: str, path: str) -> Reason:
         namespace = pod.metadata.namespace
         if (wanted := f"ResourceClaimTemplate/{namespace}/{name}") in self._snapshot.refused:
-            return _reason(codes.CLAIM_INVALID, wanted, "", f"template {name} is invalid, so the API server would refuse it")
+            return reason_of(codes.CLAIM_INVALID, wanted, "", f"template {name} is invalid, so the API server would refuse it")
         owner, templates = reference("Pod", pod.metadata), self._snapshot.templates
         elsewhere = sorted(other for other, template_name in templates if template_name == name)
         if elsewhere:
             message = f"template {name} is in namespace {', '.join(elsewhere)}, the pod in {namespace}"
-            return _reason(codes.TEMPLATE_ELSEWHERE, owner, path, message)
+            return reason_of(codes.TEMPLATE_ELSEWHERE, owner, path, message)
         hint = _near(name, [template_name for space, template_name in templates if space == namespace])
-        return _reason(codes.TEMPLATE_MISSING, owner, path, f"there is no template {name} in namespace {namespace}", hint)
+        return reason_of(codes.TEMPLATE_MISSING, owner, path, f"there is no template {name} in namespace {namespace}", hint)
 
     def _generated_name(self, owner: ObjectMeta, pod_claim: str, apart: str) -> str:
         """`<pod>-<podClaim>-<suffix>`; parts too long are cut in proportion, then without the last hyphen (controller's rule).
@@ -274,15 +273,7 @@ class Claims:
             base = (
                 f"{owner.name[: len(owner.name) * _BASE_LENGTH // length]}-{pod_claim[: len(pod_claim) * _BASE_LENGTH // length]}"
             )
-        attempt = 0
-        while True:
-            number, suffix = crc32(f"{apart}{owner.namespace}/{owner.name}/{pod_claim}/{attempt}".encode()), ""
-            for _ in range(_SUFFIX_LENGTH):
-                number, digit = divmod(number, len(_SUFFIX_ALPHABET))
-                suffix += _SUFFIX_ALPHABET[digit]
-            if (owner.namespace, base + suffix) not in self._claims:
-                return base + suffix
-            attempt += 1
+        return drawn_name(base, f"{apart}{owner.namespace}/{owner.name}/{pod_claim}", self.names(owner.namespace))
 
 
 def obstacles(pod: core.Pod, entry: PodClaim, snapshot: Snapshot) -> tuple[Reason, ...]:
@@ -290,12 +281,14 @@ def obstacles(pod: core.Pod, entry: PodClaim, snapshot: Snapshot) -> tuple[Reaso
     claim = entry.claim
     name = reference("ResourceClaim", claim.metadata)
     if claim.metadata.deletion_timestamp is not None:
-        return (_reason(codes.CLAIM_DELETED, name, "metadata.deletionTimestamp", f"claim {claim.metadata.name} is being deleted"),)
+        return (
+            reason_of(codes.CLAIM_DELETED, name, "metadata.deletionTimestamp", f"claim {claim.metadata.name} is being deleted"),
+        )
     if claim.status.allocation is not None:
         # The scheduler itself does not count; the API server refuses the next reservation, so the pod is never bound.
         if len(claim.status.reserved_for) >= MAX_CONSUMERS and not reserved_for(claim, pod, entry.membership):
             message = f"claim {claim.metadata.name} is in use by {len(claim.status.reserved_for)} consumers, the most it can have"
-            return (_reason(codes.CLAIM_FULL, name, "status.reservedFor", message),)
+            return (reason_of(codes.CLAIM_FULL, name, "status.reservedFor", message),)
         return ()
     return tuple(_missing_classes(entry, snapshot))
 
@@ -362,7 +355,7 @@ def _missing_classes(entry: PodClaim, snapshot: Snapshot) -> Iterable[Reason]:
                 f"request {request}: DeviceClass {name} is invalid, so the API server would refuse it",
                 "correct the class",
             )
-        yield _reason(codes.NO_SUCH_CLASS, entry.origin, f"{entry.path}.{path}", message, hint)
+        yield reason_of(codes.NO_SUCH_CLASS, entry.origin, f"{entry.path}.{path}", message, hint)
 
 
 def _consumer(pod: core.Pod, holder: core.PodGroup | None) -> v1.ResourceClaimConsumerReference:
@@ -402,7 +395,3 @@ def _near(name: str, names: list[str]) -> str:
 
     near = get_close_matches(name, sorted(set(names)), n=1)
     return f"did you mean {near[0]}?" if near else ""
-
-
-def _reason(code: str, subject: str, path: str, message: str, hint: str = "") -> Reason:
-    return Reason(code, subject, path, message, hint or codes.lookup(code).fix)

@@ -9,7 +9,7 @@ import msgspec
 
 from reparto.model.core import PodExtendedResourceClaimStatus
 from reparto.model.errors import Problem
-from reparto.model.v1 import AllocationResult, ResourceClaim
+from reparto.model.v1 import AllocationResult, ResourceClaim, ResourceSlice
 
 Verdict = Literal["placed", "bound", "pending", "waiting", "skipped", "invalid"]
 VERDICTS: tuple[Verdict, ...] = ("placed", "bound", "pending", "waiting", "skipped", "invalid")
@@ -89,13 +89,15 @@ class PodPlan(msgspec.Struct, frozen=True, rename="camel"):
 class Plan(msgspec.Struct, frozen=True):
     """The whole answer; `pods` in the order considered.
 
-    `claims` are those that exist after the plan, by namespace and name, as they are then. They are no part of the JSON contract.
+    `claims` are those that exist after the plan, by namespace and name, as they are then; `slices` are those it was made from, with
+    the taints of the DeviceTaintRules in force. Neither is part of the JSON contract.
     """
 
     pods: tuple[PodPlan, ...]
     notes: tuple[Note, ...] = ()
     errors: tuple[Problem, ...] = ()
     claims: tuple[ResourceClaim, ...] = ()
+    slices: tuple[ResourceSlice, ...] = ()
 
     def summary(self) -> dict[str, int]:
         """How many pods have each verdict; `hypothetical` counts those of them that only stand for a claim or template."""

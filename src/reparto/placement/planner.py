@@ -41,7 +41,7 @@ from reparto.placement.plugins.pod_affinity import PodAffinity, known_namespaces
 from reparto.placement.plugins.spread import Spread
 from reparto.placement.pod_view import PodView, Shapes
 from reparto.placement.queue import DEFAULT_SCHEDULER, in_order, preempts, priority_of, set_aside
-from reparto.placement.reasons import group
+from reparto.placement.reasons import group, reason_of
 from reparto.placement.refusals import RefusalReasons
 from reparto.placement.remarks import remarks, volume_remark
 from reparto.placement.snapshot import Key, Snapshot, key, reference
@@ -94,13 +94,13 @@ class _Planner:
         self._keep_scores = keep_scores
         self._features = features
         self._claims = Claims(snapshot, group_claims=group_claims)
-        slices = apply_taint_rules(snapshot.slices, snapshot.taint_rules) if taint_rules else list(snapshot.slices)
+        self._slices = apply_taint_rules(snapshot.slices, snapshot.taint_rules) if taint_rules else list(snapshot.slices)
         self._state = AllocatedState.from_claims(snapshot.claims.values())
         allocator = Allocator(
-            slices, snapshot.classes.values(), allocated=self._state, features=features, step_budget=max_steps or STEP_BUDGET
+            self._slices, snapshot.classes.values(), allocated=self._state, features=features, step_budget=max_steps or STEP_BUDGET
         )
         self._cluster = Cluster(snapshot.nodes)
-        self._devices = Devices(self._cluster, Attempts(allocator, slices), features)
+        self._devices = Devices(self._cluster, Attempts(allocator, self._slices), features)
         mapping = map_classes(snapshot.classes.values()) if extended_resources else ClassMapping()
         self._bridge = Bridge(mapping)
         self._admission = Admission(snapshot, mapping)
@@ -120,9 +120,8 @@ class _Planner:
         pods = [self._consider(pod) for pod in ordered]
         pods += [_invalid(item) for item in sorted(self._snapshot.refused) if item.startswith("Pod/") and item.count("/") == 2]
         pods += self._hypothetical()
-        return Plan(
-            tuple(pods), tuple(dict.fromkeys(self._notes)), claims=tuple(filter(self._admission.exists, self._claims.existing()))
-        )
+        claims = tuple(filter(self._admission.exists, self._claims.existing()))
+        return Plan(tuple(pods), tuple(dict.fromkeys(self._notes)), claims=claims, slices=tuple(self._slices))
 
     def _create_claims(self) -> None:
         """Claims from templates are created in the order in which their pods came, long before a scheduler sees the pods."""
@@ -167,8 +166,8 @@ class _Planner:
                 continue
             if self._claims.holds(entry.claim) or not _runs(pod):
                 message = f"the pod names node {pod.spec.node_name} itself, so nobody allocates claim {entry.name}"
-                code = codes.POD_BYPASSES_SCHEDULER
-                reasons.append(Reason(code, reference("Pod", pod.metadata), "spec.nodeName", message, codes.lookup(code).fix))
+                subject = reference("Pod", pod.metadata)
+                reasons.append(reason_of(codes.POD_BYPASSES_SCHEDULER, subject, "spec.nodeName", message))
             else:
                 self._unseen(pod, f"claim {entry.name}")
         for reason in missing:
@@ -308,8 +307,7 @@ class _Planner:
         if pod.metadata.uid and all(self._claims.holds(entry.claim) for entry in entries):
             return ()
         message = f"namespace {pod.metadata.namespace} is being deleted, so nothing can be created in it"
-        code = codes.NAMESPACE_DELETED
-        return (Reason(code, f"Namespace/{pod.metadata.namespace}", "status.phase", message, codes.lookup(code).fix),)
+        return (reason_of(codes.NAMESPACE_DELETED, f"Namespace/{pod.metadata.namespace}", "status.phase", message),)
 
     def _invented_for(self, pod: core.Pod) -> v1.ResourceClaim | None:
         """The claim of the input that the scheduler made for the pod's extended resources."""
@@ -326,9 +324,8 @@ class _Planner:
             self._scheduling.nominate(self._view(pod))
         self._claims.remove(left_over)
         self._admission.withdrawn(left_over)
-        code = codes.LEFT_OVER
         message = f"claim {left_over.metadata.name} of an earlier attempt is in the way; the scheduler deletes it"
-        reason = Reason(code, reference("ResourceClaim", left_over.metadata), "", message, codes.lookup(code).fix)
+        reason = reason_of(codes.LEFT_OVER, reference("ResourceClaim", left_over.metadata), "", message)
         return _answer(pod, "pending", "", entries, (reason,))
 
     def _after_refusal(self, view: PodView, entries: Sequence[PodClaim], refusals: Refusals) -> None:
@@ -372,8 +369,7 @@ class _Planner:
             if state == "waiting":
                 message = f"claim {entry.claim.metadata.name} waits for binding condition {condition}"
                 subject = reference("ResourceClaim", entry.claim.metadata)
-                fix = codes.lookup(codes.BINDING_CONDITIONS).fix
-                reasons.append(Reason(codes.BINDING_CONDITIONS, subject, "status.devices", message, fix))
+                reasons.append(reason_of(codes.BINDING_CONDITIONS, subject, "status.devices", message))
         return tuple(reasons)
 
     # --- hypothetical consumers --------------------------------------------------------------------------------------------------
@@ -442,24 +438,16 @@ def _consumer(metadata: ObjectMeta, entry: core.PodResourceClaim, apart: str = "
 
 def _invalid(item: str) -> PodPlan:
     _, namespace, name = item.split("/", 2)
-    code = codes.POD_INVALID
-    reason = Reason(code, item, "", "the API server would refuse this pod", codes.lookup(code).fix)
+    reason = reason_of(codes.POD_INVALID, item, "", "the API server would refuse this pod")
     return PodPlan(namespace, name, "invalid", reasons=(reason,))
 
 
 def _no_nodes(pod: core.Pod) -> Reason:
-    return Reason(
-        codes.NODE_UNKNOWN,
-        reference("Pod", pod.metadata),
-        "",
-        "there is no node in the input",
-        codes.lookup(codes.NODE_UNKNOWN).fix,
-    )
+    return reason_of(codes.NODE_UNKNOWN, reference("Pod", pod.metadata), "", "there is no node in the input")
 
 
 def _unparsable(pod: core.Pod, error: SelectorError) -> Reason:
-    code = codes.POD_SELECTOR
-    return Reason(code, reference("Pod", pod.metadata), "spec", f"a selector cannot be parsed: {error}", codes.lookup(code).fix)
+    return reason_of(codes.POD_SELECTOR, reference("Pod", pod.metadata), "spec", f"a selector cannot be parsed: {error}")
 
 
 def _asked(demand: Demand, bridge: Bridge) -> PodClaim:
@@ -470,9 +458,8 @@ def _asked(demand: Demand, bridge: Bridge) -> PodClaim:
 
 
 def _never_bound(pod: core.Pod, node: NodeState) -> Reason:
-    code = codes.DEVICE_PLUGIN_AND_CLAIM
     message = f"node {node.name} is chosen, but a device plugin serves the pod's extended resources there, and binding fails"
-    return Reason(code, reference("Pod", pod.metadata), "spec.containers", message, codes.lookup(code).fix)
+    return reason_of(codes.DEVICE_PLUGIN_AND_CLAIM, reference("Pod", pod.metadata), "spec.containers", message)
 
 
 def _answer(

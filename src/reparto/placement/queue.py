@@ -11,6 +11,7 @@ from typing import Final
 from reparto.model import codes
 from reparto.model.core import Pod, PriorityClass
 from reparto.placement.plan import Note, Reason, Verdict
+from reparto.placement.reasons import reason_of
 from reparto.placement.snapshot import reference
 
 DEFAULT_SCHEDULER: Final = "default-scheduler"
@@ -54,13 +55,8 @@ def set_aside(pod: Pod) -> tuple[Verdict, Reason] | None:
         return "skipped", Reason(codes.POD_DELETED, name, "metadata.deletionTimestamp", "the pod is being deleted")
     if pod.spec.scheduling_gates:
         gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
-        return "waiting", Reason(
-            codes.SCHEDULING_GATES,
-            name,
-            "spec.schedulingGates",
-            f"waits for its scheduling gates: {gates}",
-            codes.lookup(codes.SCHEDULING_GATES).fix,
-        )
+        message = f"waits for its scheduling gates: {gates}"
+        return "waiting", reason_of(codes.SCHEDULING_GATES, name, "spec.schedulingGates", message)
     return None
 
 

@@ -42,6 +42,11 @@ class Failure(msgspec.Struct, frozen=True):
     holders: tuple[str, ...] = ()
 
 
+def reason_of(code: str, subject: str, path: str, message: str, hint: str = "") -> Reason:
+    """A reason with what its code says to do, unless there is something better: `hint`."""
+    return Reason(code, subject, path, message, hint or codes.lookup(code).fix)
+
+
 def group(failures: Sequence[Failure], nodes: int) -> tuple[Reason, ...]:
     """One reason for each kind of failure, the one of most nodes first; `nodes` is how many nodes there are."""
     kinds: dict[tuple[str, str, str, str], list[Failure]] = {}
@@ -71,7 +76,8 @@ def _reason(members: Sequence[Failure], nodes: int) -> Reason:
     if failing != [""]:
         counts.append(Count("nodes", len(failing), nodes, len(failing)))
         named = tuple(failing[:_NAMED_NODES])
-    return Reason(first.code, first.object, first.path, message, first.hint or codes.lookup(first.code).fix, tuple(counts), named)
+    found = reason_of(first.code, first.object, first.path, message, first.hint)
+    return msgspec.structs.replace(found, counts=tuple(counts), nodes=named)
 
 
 def _where(failing: Sequence[str], nodes: int) -> str:
