@@ -24,6 +24,8 @@ from pathlib import Path
 
 PROGRAMS = ("allocation", "validation", "scheduling", "admission", "control-plane")
 SOURCES = Path(__file__).resolve().parent.parent / "reference"
+# What the programs have in common: a module that they take from the folder beside them.
+SHARED = "lines"
 BUILD_FLAGS = ("-trimpath", "-ldflags=-s -w")
 # What the linker writes into a program besides: an API server must know its own version. The compiled packages stay the same.
 KUBERNETES = "1.37.2"
@@ -102,7 +104,7 @@ def fingerprint(program: str, go: Path) -> str:
     """Names a build: what it is made from and by which toolchain."""
     digest = hashlib.sha256(run([go, "env", "GOVERSION", "GOOS", "GOARCH"]).encode())
     digest.update(repr(build_flags(program)).encode())
-    for path in sorted((SOURCES / program).iterdir()):
+    for path in sorted(path for folder in (program, SHARED) for path in (SOURCES / folder).iterdir()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 

@@ -6,15 +6,10 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"io"
-	"os"
-
 	corev1 "k8s.io/api/core/v1"
 	resourceapi "k8s.io/api/resource/v1"
+
+	"reparto.dev/reference/lines"
 )
 
 // question has a pod and the LimitRanges of its namespace, or a namespace with quotas and what is created in it, in that order.
@@ -45,40 +40,12 @@ type answer struct {
 }
 
 func main() {
-	if err := serve(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-// serve answers line by line until the input ends. Each answer is flushed at once: the asker may wait for it.
-func serve(input io.Reader, output io.Writer) error {
-	lines, out := bufio.NewReaderSize(input, 1<<20), bufio.NewWriter(output)
-	encoder := json.NewEncoder(out)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if len(bytes.TrimSpace(line)) > 0 {
-			if encodeErr := encoder.Encode(solve(line)); encodeErr != nil {
-				return encodeErr
-			}
-			if flushErr := out.Flush(); flushErr != nil {
-				return flushErr
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+	lines.Serve(solve)
 }
 
 func solve(line []byte) answer {
 	var q question
-	decoder := json.NewDecoder(bytes.NewReader(line))
-	decoder.DisallowUnknownFields() // a misspelt field must not silently become another question
-	if err := decoder.Decode(&q); err != nil {
+	if err := lines.Decode(line, &q); err != nil {
 		return answer{ID: q.ID, Kind: "invalid", Error: err.Error()}
 	}
 	out := answer{ID: q.ID, Kind: "judged"}

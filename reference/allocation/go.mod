@@ -7,6 +7,7 @@ require (
 	k8s.io/apimachinery v0.37.2
 	k8s.io/apiserver v0.37.2
 	k8s.io/dynamic-resource-allocation v0.37.2
+	reparto.dev/reference/lines v0.0.0
 )
 
 require (
@@ -53,3 +54,5 @@ require (
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
+
+replace reparto.dev/reference/lines => ../lines

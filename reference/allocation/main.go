@@ -6,43 +6,15 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
+
+	"reparto.dev/reference/lines"
 )
 
 func main() {
-	if err := serve(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-// serve answers line by line until the input ends. Each answer is flushed at once: the asker may wait for it.
-func serve(input io.Reader, output io.Writer) error {
-	lines, out := bufio.NewReaderSize(input, 1<<20), bufio.NewWriter(output)
-	encoder := json.NewEncoder(out)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if len(bytes.TrimSpace(line)) > 0 {
-			if encodeErr := encoder.Encode(solve(line)); encodeErr != nil {
-				return encodeErr
-			}
-			if flushErr := out.Flush(); flushErr != nil {
-				return flushErr
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+	lines.Serve(solve)
 }
 
 // solve answers one line. A few expressions make Kubernetes' own compiler panic (the API server then answers 500 and
@@ -57,9 +29,7 @@ func solve(line []byte) (out answer) {
 			}
 		}
 	}()
-	decoder := json.NewDecoder(bytes.NewReader(line))
-	decoder.DisallowUnknownFields() // a misspelt field must not silently become another problem
-	if err := decoder.Decode(&p); err != nil {
+	if err := lines.Decode(line, &p); err != nil {
 		return answer{ID: p.ID, Kind: "invalid", Error: err.Error()}
 	}
 	if p.Selector != nil {

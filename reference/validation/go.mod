@@ -7,6 +7,7 @@ require (
 	k8s.io/apiserver v0.37.2
 	k8s.io/component-base v0.37.2
 	k8s.io/kubernetes v1.37.2
+	reparto.dev/reference/lines v0.0.0
 )
 
 require (
@@ -113,3 +114,5 @@ replace (
 	k8s.io/sample-apiserver => k8s.io/sample-apiserver v0.37.2
 	k8s.io/streaming => k8s.io/streaming v0.37.2
 )
+
+replace reparto.dev/reference/lines => ../lines

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +18,8 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/resource/install" // registers the versions with the scheme
 	"k8s.io/kubernetes/pkg/apis/resource/validation"
 	"k8s.io/kubernetes/pkg/features"
+
+	"reparto.dev/reference/lines"
 )
 
 // request is one input line.
@@ -114,9 +115,7 @@ func solve(line []byte) (out answer) {
 			out = answer{ID: in.ID, Kind: "panic", Decode: fmt.Sprint("panic: ", r), Errors: []problem{}}
 		}
 	}()
-	decoder := json.NewDecoder(bytes.NewReader(line))
-	decoder.DisallowUnknownFields() // a misspelt field must not silently become another request
-	if err := decoder.Decode(&in); err != nil {
+	if err := lines.Decode(line, &in); err != nil {
 		return unread(in, err)
 	}
 	out = answer{ID: in.ID, Errors: []problem{}}

@@ -1,0 +1,3 @@
+module reparto.dev/reference/lines
+
+go 1.26.0
