@@ -15,7 +15,7 @@ from reparto.model.reading import read
 REPARTO = "from reparto.cli.main import main; main()"
 
 
-def gpu(number: int) -> dict[str, Any]:
+def gpu(number: int, node: int) -> dict[str, Any]:
     """A device as a GPU driver publishes it, with some of the fields that make files large."""
     return {
         "name": f"gpu-{number}",
@@ -30,7 +30,7 @@ def gpu(number: int) -> dict[str, Any]:
             "productName": {"string": "NVIDIA H100 80GB HBM3"},
             "resource.kubernetes.io/pcieRoot": {"string": f"pci0000:{number:02x}"},
             "type": {"string": "gpu"},
-            "uuid": {"string": f"GPU-4cf8db2d-06c0-7d70-1a51-e59b25b2{number:04x}"},
+            "uuid": {"string": f"GPU-4cf8db2d-06c0-7d70-1a51-{node:08x}{number:04x}"},
         },
         "capacity": {"memory": {"value": "81559Mi"}},
     }
@@ -51,7 +51,7 @@ def resource_slice(index: int, devices: int) -> dict[str, Any]:
             "driver": "gpu.example.com",
             "nodeName": name,
             "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
-            "devices": [gpu(number) for number in range(devices)],
+            "devices": [gpu(number, index) for number in range(devices)],
         },
     }
 

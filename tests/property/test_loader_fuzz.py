@@ -11,10 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reparto.model.errors import Problem
+from conformance.objects import problems
+from reparto.model.decoding import decode_bytes
+from reparto.model.errors import DecodeError, Problem
 from reparto.model.intake import Intake, read_inputs
+from reparto.model.parts import SharedParts
 from reparto.model.reading import json_text, yaml_text
 from reparto.model.reading.transcripts import cleaned
+from reparto.model.validation import slices, validate
 
 BOUND = 5.0  # seconds for one small input, generous for a loaded machine: what this guards against is a hang
 
@@ -48,6 +52,30 @@ SLICE: dict[str, Any] = {
         ],
     },
 }
+PARTITIONS: dict[str, Any] = {
+    **SLICE,
+    "spec": {
+        **{name: value for name, value in SLICE["spec"].items() if name != "devices"},
+        "devices": [
+            {
+                "name": f"gpu-0-{start}",
+                "attributes": {"type": {"string": "mig"}, "parentUUID": {"string": "GPU-1"}},
+                "capacity": {"memory": {"value": "9984Mi"}, "engines": {"value": "1"}},
+                "consumesCounters": [
+                    {"counterSet": "gpu-0", "counters": {"memory": {"value": "9984Mi"}, f"slice-{start}": {"value": "1"}}}
+                ],
+            }
+            for start in range(3)
+        ],
+    },
+}
+COUNTERS: dict[str, Any] = {
+    **SLICE,
+    "spec": {
+        **{name: value for name, value in PARTITIONS["spec"].items() if name != "devices"},
+        "sharedCounters": [{"name": "gpu-0", "counters": {"memory": {"value": "80Gi"}, "slice-0": {"value": "1"}}}],
+    },
+}
 CLAIM: dict[str, Any] = {
     "apiVersion": "resource.k8s.io/v1",
     "kind": "ResourceClaim",
@@ -78,7 +106,7 @@ POD: dict[str, Any] = {
     },
 }
 DEPLOYMENT: dict[str, Any] = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": {"template": POD}}
-OBJECTS = (SLICE, CLAIM, POD, DEPLOYMENT, {"apiVersion": "v1", "kind": "List", "items": [SLICE, CLAIM]})
+OBJECTS = (SLICE, PARTITIONS, CLAIM, POD, DEPLOYMENT, {"apiVersion": "v1", "kind": "List", "items": [SLICE, CLAIM]})
 
 # fmt: off
 FRAGMENTS = (
@@ -144,6 +172,71 @@ def mutated_value(rng: random.Random, value: Any, depth: int = 0) -> Any:
     if isinstance(value, list):
         return [mutated_value(rng, item, depth + 1) for item in value] * rng.choice((1, 1, 1, 2))
     return value
+
+
+def touched(rng: random.Random, whole: dict[str, Any]) -> dict[str, Any]:
+    """`whole` with changes in one field of the object, its spec or a device: what repeats elsewhere stays good."""
+    value = json.loads(json.dumps(whole))
+    spec = value["spec"]
+    place = rng.choice([value, spec, *spec.get("devices", ()), *spec.get("sharedCounters", ())])
+    name = rng.choice(list(place))
+    place[name] = mutated_value(rng, place[name])
+    return value
+
+
+def outcome(raw: bytes, parts: SharedParts | None) -> Any:
+    """The object, or all that is wrong with it."""
+    try:
+        return decode_bytes(raw, parts=parts)
+    except DecodeError as error:
+        return [(each.path, each.message, each.hint) for each in (error, *error.others)]
+
+
+@pytest.mark.parametrize("whole", [SLICE, PARTITIONS, COUNTERS], ids=("plain", "partitions", "counters"))
+def test_slices_that_share_parts_are_what_they_are_alone(whole: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reparto.model.parts._MAPS", 50)  # so that parts are forgotten, too
+    rng = random.Random(f"shared {sorted(whole['spec'])} 1")
+    parts = SharedParts()
+    readable = 0
+    for number in range(800):
+        text = json.dumps(touched(rng, whole))
+        if number % 8 == 0:  # a key twice, or a byte that is no JSON
+            text = mutated_text(rng, text)
+        try:
+            raw = text.encode("utf-8", "surrogatepass")
+        except UnicodeEncodeError:
+            continue
+        expected, found = outcome(raw, None), outcome(raw, parts)
+        assert found == expected, raw
+        readable += not isinstance(expected, list)
+    assert 200 < readable < 700
+
+
+def test_slices_of_the_conformance_tests_are_the_same_with_shared_parts(seed: str) -> None:
+    parts = SharedParts()
+    asked = 0
+    for question in problems(seed, 3000, {}):
+        if question["object"].get("kind") == "ResourceSlice":
+            raw = json.dumps(question["object"]).encode()
+            assert outcome(raw, parts) == outcome(raw, None), raw
+            asked += 1
+    assert asked > 300
+
+
+@pytest.mark.parametrize("whole", [SLICE, PARTITIONS, COUNTERS], ids=("plain", "partitions", "counters"))
+def test_a_device_that_passes_at_a_glance_passes_rule_by_rule(whole: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(f"glance {sorted(whole['spec'])} 1")
+    objects: list[Any] = []
+    while len(objects) < 400:
+        try:
+            objects.append(decode_bytes(json.dumps(touched(rng, whole)).encode()))
+        except DecodeError:
+            continue
+    quick = [validate(each) for each in objects]
+    monkeypatch.setattr(slices, "_plainly_valid", lambda *_: False)
+    monkeypatch.setattr(slices, "_good_counters", lambda _: False)
+    assert quick == [validate(each) for each in objects]
+    assert 20 < sum(map(bool, quick)) < 380
 
 
 @pytest.mark.parametrize("form", ["yaml", "json"])

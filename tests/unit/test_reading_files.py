@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from reparto.model.reading import read
+from reparto.model.reading.compression import Unreadable, contents
 from unit.reading_input import NAMESPACE, Found
 
 
@@ -58,6 +59,23 @@ def test_gzip_is_recognised_by_its_content(tmp_path: Path) -> None:
     for name in ("a.yaml.gz", "b.yaml"):
         (tmp_path / name).write_bytes(gzip.compress(NAMESPACE.format(name=name[0]).encode()))
     assert Found(read([tmp_path])).names == ["a", "b"]
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=("plain", "gzip"))
+def test_a_file_of_many_pieces_comes_whole(packed: bool, tmp_path: Path) -> None:
+    content = bytes(range(1, 256)) * 5000  # 1.2 MB, five times what is read at once
+    path = tmp_path / "x"
+    path.write_bytes(gzip.compress(content) if packed else content)
+    with path.open("rb") as stream:
+        assert contents(stream) == content
+
+
+def test_a_nul_byte_far_into_a_file_is_said_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"a: b\n" * 100_000 + b"\0\n")
+    with path.open("rb") as stream, pytest.raises(Unreadable) as caught:
+        contents(stream)
+    assert caught.value.line == 100_001
 
 
 def test_gzip_of_several_members_is_read_whole(tmp_path: Path) -> None:

@@ -22,6 +22,16 @@ def test_a_list_over_many_lines(tmp_path: Path) -> None:
     assert found.documents[1].line_of("metadata.name") == 16
 
 
+def test_equal_items_of_a_list_have_each_its_own_line(tmp_path: Path) -> None:
+    items = " ,\n\n ".join([json.dumps(namespace("a"))] * 3)
+    found = reading(
+        tmp_path, f'{{"apiVersion": "v1", "kind": "List",\n"items": [{items}, 7\n, null, {json.dumps(namespace("b"))}]}}', "x.json"
+    )
+    assert found.names == ["a", "a", "a", "b"]
+    assert found.lines == [2, 4, 6, 7]
+    assert [problem.line for problem in found.problems] == [6]
+
+
 def test_values_one_after_another(tmp_path: Path) -> None:
     text = json.dumps(namespace("a"), indent=1) + "\n\n" + json.dumps(namespace("b"))
     found = reading(tmp_path, text, "input.json")

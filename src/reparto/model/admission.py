@@ -18,6 +18,7 @@ from reparto.model.gating import Dropped, dropped
 from reparto.model.legacy import pod_fields
 from reparto.model.meta import Base, ObjectMeta
 from reparto.model.names import dns1123_subdomain
+from reparto.model.parts import SharedParts
 from reparto.model.reading import Document
 from reparto.model.trimmed import stand_ins
 from reparto.model.validation import judge, validate
@@ -41,15 +42,17 @@ class Verdict(msgspec.Struct):
     warnings: list[FieldError] = []
 
 
-def decoded(document: Document, strict: bool, served: bool = False) -> tuple[Base | None, Verdict]:
-    """The typed object in the version it was written in; None, and why, if it is none.
+def decoded(
+    document: Document, strict: bool, served: bool = False, parts: SharedParts | None = None
+) -> tuple[Base | None, Verdict]:
+    """The typed object in the version it was written in, `parts` of slices shared; None, and why, if it is none.
 
     Fields that an earlier release had and 1.37 has no more are warnings (with `strict`, errors): the API server of 1.37 drops them.
     So are all unknown fields of an object that a server gave (`served`): they are of a release after 1.37.
     """
     raw = document.value if document.raw is None else document.raw
     try:
-        return decode(raw), Verdict()
+        return decode(raw, parts=parts), Verdict()
     except DecodeError as error:
         problems = [error, *error.others]
     except RecursionError:

@@ -21,6 +21,7 @@ from reparto.model.canonical import TimeError, canonical_quantity, canonical_tim
 from reparto.model.errors import DecodeError
 from reparto.model.meta import Base, Strict
 from reparto.model.misplaced import field_hint, kind_hint
+from reparto.model.parts import SharedParts
 from reparto.model.quantity import QuantityError
 from reparto.model.shapes import Shape, shape_of
 from reparto.model.versions import GROUP, STRUCTS, versions_of
@@ -69,19 +70,20 @@ class Number(float):
         return number
 
 
-def decode(raw: Raw | Base, strict: bool = True, keep_quantities: bool = False) -> Base:
+def decode(raw: Raw | Base, strict: bool = True, keep_quantities: bool = False, parts: SharedParts | None = None) -> Base:
     """The typed object of the version it is written in; an object that is typed already comes back as it is.
 
     `raw` is a dict as parsed from YAML or JSON, or JSON bytes. `strict=False` ignores unknown fields, as a server does without
     field validation. A Python float with an integral value counts as an integer, which is what kubectl makes of a YAML `1.0`; in
-    JSON bytes `1.0` is refused, as the server does. `keep_quantities` leaves quantities as written instead of canonical. Core kinds
-    that Reparto reads (Pod, Node, …) never mind unknown fields.
+    JSON bytes `1.0` is refused, as the server does. `keep_quantities` leaves quantities as written instead of canonical. With
+    `parts`, what slices of JSON text have in common is one object in all of them. Core kinds that Reparto reads (Pod, Node, …)
+    never mind unknown fields.
     Raises `DecodeError`; its `others` holds what else is wrong.
     """
     if isinstance(raw, Base):
         return raw
     if not isinstance(raw, Mapping):
-        return decode_bytes(raw, strict, keep_quantities)
+        return decode_bytes(raw, strict, keep_quantities, parts)
     struct = _struct_of(*_head_of(raw), raw)
     try:
         return canonicalise(msgspec.convert(raw, struct), keep_quantities)
@@ -95,8 +97,10 @@ def decode(raw: Raw | Base, strict: bool = True, keep_quantities: bool = False) 
         raise DecodeError(_TOO_DEEP) from None
 
 
-def decode_bytes(raw: bytes | memoryview | msgspec.Raw, strict: bool = True, keep_quantities: bool = False) -> Base:
-    """One object from its JSON text, at about 150 MB/s for slices. Otherwise as `decode`.
+def decode_bytes(
+    raw: bytes | memoryview | msgspec.Raw, strict: bool = True, keep_quantities: bool = False, parts: SharedParts | None = None
+) -> Base:
+    """One object from its JSON text: slices at 50 to 150 MB/s, with `parts` at 350 MB/s where devices are alike. Else as `decode`.
 
     Duplicate fields are not looked for here (`reparto.model.intake` does): the last one wins.
     """
@@ -106,13 +110,13 @@ def decode_bytes(raw: bytes | memoryview | msgspec.Raw, strict: bool = True, kee
         struct = STRUCTS.get((api_version.decode(errors="replace"), kind.decode(errors="replace")))
         if struct is not None:
             try:
-                return canonicalise(_decoder(struct).decode(raw), keep_quantities)
+                return _typed(raw, struct, keep_quantities, parts)
             except (msgspec.DecodeError, ValueError):
                 pass  # explained below
     try:
         head = msgspec.json.decode(raw, type=_Head)
         if head.api_version and head.kind:
-            return canonicalise(_decoder(_struct_of(head.api_version, head.kind, raw)).decode(raw), keep_quantities)
+            return _typed(raw, _struct_of(head.api_version, head.kind, raw), keep_quantities, parts)
     except DecodeError:
         raise
     except (msgspec.ValidationError, QuantityError, TimeError):
@@ -127,6 +131,13 @@ def decode_bytes(raw: bytes | memoryview | msgspec.Raw, strict: bool = True, kee
         raise DecodeError(f"an object is expected, not {_go_value(document)}")
     document = cast("dict[str, Any]", document)
     return _explain(document, _struct_of(*_head_of(document), raw), strict, keep_quantities)
+
+
+def _typed(raw: bytes | memoryview | msgspec.Raw, struct: type[Base], keep_quantities: bool, parts: SharedParts | None) -> Base:
+    """By the fast way, which raises for whatever needs explaining."""
+    if parts is not None and struct is v1.ResourceSlice and not keep_quantities:
+        return parts.read_slice(raw)
+    return canonicalise(_decoder(struct).decode(raw), keep_quantities)
 
 
 def struct_of(api_version: str, kind: str) -> type[Base] | None:

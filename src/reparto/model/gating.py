@@ -4,7 +4,7 @@ What is dropped is noted, so that a tool can say what the server does not. Sourc
 `pkg/registry/resource` and `pkg/api/resourceclaimspec` of 1.37.2.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,7 +15,7 @@ from reparto.model.conversion import from_v1, to_v1
 from reparto.model.gates import Gates
 from reparto.model.meta import Base
 from reparto.model.validation.features import enabled
-from reparto.model.validation.slices import is_good_scalar
+from reparto.model.validation.slices import are_good_scalars
 from reparto.model.versions import v1alpha3, v1beta1
 
 _T = TypeVar("_T", bound=msgspec.Struct)
@@ -119,9 +119,7 @@ class _Stripper:
                 or any(entry.request_policy is not None for entry in (each.capacity or {}).values())
             ),
         )
-        groups = off(
-            "DRADeviceCompatibilityGroups", lambda each: any(entry.compatibility_groups for entry in each.consumes_counters)
-        )
+        groups = off("DRADeviceCompatibilityGroups", _has_groups)
         allocatable = off("DRANodeAllocatableResources", lambda each: each.node_allocatable_resources)
         lists = off("DRAListTypeAttributes", lambda each: any(_has_list(value) for value in (each.attributes or {}).values()))
         if partitions:
@@ -135,9 +133,14 @@ class _Stripper:
         new = self.field(new, "skip_node_operations", "spec.skipNodeOperations", "DRAOptionalNodeOperations", used)
         if not new.devices:
             return new
-        devices: list[v1.Device] = []
-        for index, device in enumerate(new.devices):
-            kept, path = device, f"spec.devices[{index}]{self._basic}"
+        touched: Sequence[int] = range(len(new.devices))
+        if not (taints or partitions or binding or consumable):  # gates that are on unless somebody turned them off
+            touched = _alpha_users(new.devices, groups, allocatable, lists)
+            if not touched:
+                return new
+        devices = list(new.devices)
+        for index in touched:
+            kept, path = devices[index], f"spec.devices[{index}]{self._basic}"
             if taints:
                 kept = self.field(kept, "taints", f"{path}.taints", "DRADeviceTaints")
             if partitions:
@@ -156,9 +159,9 @@ class _Stripper:
             if allocatable and kept.node_allocatable_resources:
                 name = f"{path}.nodeAllocatableResources"
                 kept = self.field(kept, "node_allocatable_resources", name, "DRANodeAllocatableResources")
-            if lists and kept.attributes and not all(map(is_good_scalar, kept.attributes.values())):
+            if lists and kept.attributes and not are_good_scalars(kept.attributes.values()):
                 kept = self._list_attributes(kept, kept.attributes, path)
-            devices.append(kept)
+            devices[index] = kept
         if all(one is other for one, other in zip(devices, new.devices, strict=True)):
             return new
         return replace(new, devices=tuple(devices))
@@ -175,7 +178,7 @@ class _Stripper:
         return replace(device, capacity=capacity)
 
     def _groups(self, device: v1.Device, path: str) -> v1.Device:
-        if not any(entry.compatibility_groups for entry in device.consumes_counters):
+        if not _has_groups(device):
             return device
         kept = tuple(
             self.field(
@@ -320,3 +323,26 @@ def _admin_access(claim: v1.ResourceClaim | None) -> bool:
 
 def _has_list(value: v1.DeviceAttribute) -> bool:
     return any(getattr(value, attribute) is not None for _, attribute in _LISTS)
+
+
+def _has_groups(device: v1.Device) -> bool:
+    return any(entry.compatibility_groups for entry in device.consumes_counters)
+
+
+def _alpha_users(devices: Sequence[v1.Device], groups: bool, allocatable: bool, lists: bool) -> list[int]:
+    """Which devices use a field whose gate is off until somebody turns it on: hardly any, of a million that are asked."""
+    found: list[int] = []
+    scalar: set[int] = set()  # attributes without lists, by identity: partitions of a GPU share them
+    for index, device in enumerate(devices):
+        attributes = device.attributes
+        if lists and attributes and id(attributes) not in scalar:
+            if not are_good_scalars(attributes.values()):
+                found.append(index)
+                continue
+            scalar.add(id(attributes))
+        used = allocatable and bool(device.node_allocatable_resources)
+        for entry in device.consumes_counters if groups else ():
+            used = used or bool(entry.compatibility_groups)
+        if used:
+            found.append(index)
+    return found

@@ -18,7 +18,7 @@ from reparto.model.carriers import WORKLOADS, Carrier, makes_pods, pod_templates
 from reparto.model.conversion import to_v1
 from reparto.model.decoding import struct_of
 from reparto.model.defaults import default as defaulted
-from reparto.model.duplicates import Place, Register, contradiction, digest, digest_of_value
+from reparto.model.duplicates import Mark, Place, Register, contradiction
 from reparto.model.errors import ErrorType, FieldError, Problem
 from reparto.model.gates import apply_gates
 from reparto.model.gating import Dropped
@@ -27,6 +27,7 @@ from reparto.model.given import Remark as Remark
 from reparto.model.legacy import classic_fields, pod_fields, refusal
 from reparto.model.meta import Base
 from reparto.model.naming import DEFAULT_NAMESPACE, NAMESPACED, Names, is_named, reference, written_name
+from reparto.model.parts import SharedParts
 from reparto.model.reading import RENDER, TEMPLATE, Document, Entry, Note, Opened, flattened, read
 from reparto.model.versions import RETIRED, STRUCTS
 from reparto.model.wording import advice, in_words
@@ -136,6 +137,7 @@ class _Desk:
         self._clusters = {each.name for each in given}
         self._intake = Intake()
         self._register = Register()
+        self._parts = SharedParts()
         self._file: FileCount | None = None
         self._labels: dict[str, Mapping[str, str]] = {}  # of the Namespaces in the input
         self._admin: list[
@@ -279,7 +281,7 @@ class _Desk:
         return document if self._rules.keep_documents else None
 
     def _decoded(self, document: Document, kind: str) -> Base | None:
-        obj, verdict = decoded(document, self._rules.strict, document.file in self._clusters)
+        obj, verdict = decoded(document, self._rules.strict, document.file in self._clusters, self._parts)
         if verdict.errors or verdict.warnings:
             verdict.errors += self._also_wrong(document, kind, verdict.errors)
             namespace, name = written_name(document.value)
@@ -300,15 +302,15 @@ class _Desk:
     def _twice(self, document: Document, ref: str, kind: str, obj: Base, name: str) -> bool:
         if not name:
             return False
-        mark = digest(obj)
+        mark = Mark(obj, keep=self._visit is None)
         first = self._register.seen(ref, mark, document.file, document.line)
         if first is None:
             return False
         self._again(document, ref, mark, contradiction(kind, name, first), first)
         return True
 
-    def _again(self, document: Document, ref: str, mark: bytes, error: FieldError, first: Place) -> None:
-        if first.digest == mark:
+    def _again(self, document: Document, ref: str, mark: Mark, error: FieldError, first: Place) -> None:
+        if first.mark == mark:
             self._intake.copies += 1
         else:
             self._errors(document, ref, [error])
@@ -335,7 +337,7 @@ class _Desk:
         namespace, name = written_name(value)
         space = "" if kind.startswith("Cluster") else namespace or self._names.namespace
         ref = reference(kind, space, name)
-        mark = digest_of_value(value)
+        mark = Mark(value)
         first = self._register.seen(f"{api_version} {ref}", mark, document.file, document.line) if is_named(value) else None
         if first is not None:
             self._again(document, ref, mark, contradiction(kind, name, first), first)
@@ -409,6 +411,8 @@ class _Desk:
 
 def _placed(document: Document, ref: str, errors: Sequence[FieldError]) -> list[Problem]:
     """Problems of one object in the order of its lines."""
+    if not errors:
+        return []
     version = str(document.head.api_version)
     if refusal(version, str(document.head.kind)) is not None:
         version = v1.API_VERSION  # a field that classic DRA did have is unknown today

@@ -25,7 +25,7 @@ def _api_version() -> str:
 # --- ResourceSlice ---------------------------------------------------------------------------------------------------------------
 
 
-class DeviceAttribute(Strict, frozen=True, gc=False):
+class DeviceAttribute(Strict, frozen=True, gc=False, cache_hash=True):
     """One attribute: exactly one field is set in a valid object. Python names are Go's (`int` and `bool` would hide the types)."""
 
     int_value: Int64 | None = msgspec.field(default=None, name="int")

@@ -1,7 +1,10 @@
 """Bytes of a file, decompressed if they are gzip: told by their magic number, not by the name, and within bounds."""
 
+import os
+import stat
 import zlib
 from collections.abc import Iterator
+from io import BufferedReader
 from typing import BinaryIO
 
 from reparto.model.reading.limits import MAX_BYTES
@@ -26,7 +29,7 @@ def contents(stream: BinaryIO) -> bytes:
     Raises Unreadable for more than MAX_BYTES, for NUL bytes (binary data) and for damaged gzip. A gzip bomb ends at the limit or,
     being mostly zeros, at its first chunk.
     """
-    first = stream.read(CHUNK)
+    first = stream.read(max(_whole(stream), CHUNK))
     kept: list[bytes] = []
     size = 0
     for chunk in _inflated(first, stream) if first.startswith(GZIP) else _plain(first, stream):
@@ -38,6 +41,18 @@ def contents(stream: BinaryIO) -> bytes:
         if size > MAX_BYTES:
             raise Unreadable(f"more than {MAX_BYTES >> 30} GiB", "split the dump, for example one file for each kind")
     return kept[0] if len(kept) == 1 else b"".join(kept)
+
+
+def _whole(stream: BinaryIO) -> int:
+    """How much to read so that a plain file comes in one piece, without a second copy in memory; 0 where that is not to be had."""
+    if not isinstance(stream, BufferedReader) or stream.peek(len(GZIP)).startswith(GZIP):
+        return 0
+    try:
+        status = os.fstat(stream.fileno())
+    except OSError:
+        return 0
+    # One more than there is, so that a file that grows meanwhile is read on.
+    return status.st_size + 1 if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES else 0
 
 
 def _plain(first: bytes, stream: BinaryIO) -> Iterator[bytes]:

@@ -37,7 +37,7 @@ class Head(msgspec.Struct, frozen=True):
     kind: Any = ""
 
 
-_HEAD = msgspec.json.Decoder(Head)
+HEAD = msgspec.json.Decoder(Head)
 _ANY = msgspec.json.Decoder()
 
 
@@ -78,7 +78,7 @@ class Document:
             if self._value is not None:
                 self._head = Head(self._value.get("apiVersion", ""), self._value.get("kind", ""))
             else:
-                self._head = _HEAD.decode(self.raw or b"{}")
+                self._head = HEAD.decode(self.raw or b"{}")
         return self._head
 
     def line_of(self, path: str) -> int:

@@ -13,7 +13,7 @@ from typing import Any, cast
 import msgspec
 
 from reparto.model.errors import Problem
-from reparto.model.reading.documents import Document, Head, depth_exceeds, item_kind
+from reparto.model.reading.documents import HEAD, Document, Head, depth_exceeds, item_kind
 from reparto.model.reading.limits import DUPLICATES_UP_TO, MAX_DEPTH
 from reparto.model.reading.positions import constant_line, repeated_key
 from reparto.model.reading.yaml_text import not_an_object
@@ -22,6 +22,7 @@ Tick = Callable[[float], None]
 
 _EARLY = "the file ends early: fetch it again"
 BLANK = b" \t\r\n"
+_SEPARATOR = re.compile(rb"[ \t\r\n]*,[ \t\r\n]*")
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _TRAILING_COMMA = re.compile(r",\s*[}\]]")
 _BYTE = re.compile(r" \(byte (\d+)\)")
@@ -52,8 +53,11 @@ class _NotFinite(Exception):
 
 def documents(data: bytes, file: str, tick: Tick | None = None) -> Iterator[Document | Problem]:
     """Every object of the JSON `data` (UTF-8, no BOM), lists flattened; a Problem where it cannot be read, which ends the file."""
-    if rb"\ud" in data or rb"\uD" in data:
+    if b"\\" in data and (rb"\ud" in data or rb"\uD" in data):  # backslashes are rare, and soon found missing
         data = _ESCAPE.sub(_paired, data)
+    if len(data) > DUPLICATES_UP_TO and (envelope := _one_object(data)) is not None:
+        yield from _objects(data, file, 1, 0, tick, envelope)
+        return
     if len(data) <= DUPLICATES_UP_TO:
         parts, problem = _checked(data, file)
     else:
@@ -154,6 +158,16 @@ def _advice(text: str, position: int) -> str:
     return ""
 
 
+def _one_object(data: bytes) -> _List | None:
+    """The outermost object of a big file that is one, from the pass that checks its syntax; None for everything else."""
+    try:
+        if not data.isascii():
+            _check_utf8(data)
+        return _LIST.decode(data)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _cut(data: bytes, file: str) -> tuple[list[tuple[bytes, int]], Problem | None]:
     """Big files: one value, or one a line, or (slowly) values one after another. No search for repeated keys."""
     try:
@@ -197,15 +211,17 @@ def _check_utf8(data: bytes) -> None:
         decoder.decode(view[start : start + step], final=start + step >= len(view))
 
 
-def _objects(data: bytes, file: str, line: int, depth: int, tick: Tick | None) -> Iterator[Document | Problem]:
-    """The objects of one JSON value that begins on `line`."""
+def _objects(
+    data: bytes, file: str, line: int, depth: int, tick: Tick | None, envelope: _List | None = None
+) -> Iterator[Document | Problem]:
+    """The objects of one JSON value that begins on `line`; `envelope` is what was read of it already."""
     first = data.lstrip(BLANK)[:1] if data[:1] in (b" ", b"\t", b"\r", b"\n") else data[:1]
     kinds: tuple[Any, Any] | None
     try:
         if first == b"[":
             raws, kinds = _RAWS.decode(data), ("", "")
         elif first == b"{":
-            envelope = _LIST.decode(data)
+            envelope = envelope or _LIST.decode(data)
             head = Head(envelope.api_version, envelope.kind)
             kinds = item_kind(head)
             listed = envelope.items
@@ -224,21 +240,36 @@ def _objects(data: bytes, file: str, line: int, depth: int, tick: Tick | None) -
     except (ValueError, RecursionError) as error:
         yield _problem(file, line, f"not JSON that can be read: {_BYTE.sub('', str(error))}")
         return
-    position = 0
     api_version, kind = kinds
+    position = end = 0  # of the item before
+    newline = data.find(b"\n")  # the first: what is compact has none, and none need be counted
     for raw in raws:
         item = bytes(raw)
-        start = data.find(item, position)
-        line += data.count(b"\n", position, start)
-        position = start
-        if item[:1] == b"{" and kind:
+        start = _start(data, item, end)
+        if 0 <= newline < start:
+            line += data.count(b"\n", position, start)
+        position, end = start, start + len(item)
+        first = item[:1]
+        head = HEAD.decode(item) if first == b"{" else None
+        if head is not None and kind and head.kind == "":
             item = _named(item, api_version, kind)
-        if kind or item[:1] != b"{" or _may_be_list(item):
-            yield from _objects(item, file, line, depth + 1, None) if item[:1] in b"{[" and depth < 8 else _scalar(item, file, line)
+            head = HEAD.decode(item)
+        if head is not None and not _may_be_list(item, head):
+            yield Document(file, line, raw=item, head=head)
+        elif first in b"{[" and depth < 8:
+            yield from _objects(item, file, line, depth + 1, None)
         else:
-            yield Document(file, line, raw=item)
+            yield from _scalar(item, file, line)
         if tick is not None:
             tick(position / max(1, len(data)))
+
+
+def _start(data: bytes, item: bytes, end: int) -> int:
+    """Where `item` stands in `data`, given the end of the item before it (0: it is the first)."""
+    separator = _SEPARATOR.match(data, end) if end else None
+    if separator is not None and data.startswith(item, separator.end()):
+        return separator.end()
+    return data.find(item, end)
 
 
 def _scalar(item: bytes, file: str, line: int) -> Iterator[Document | Problem]:
@@ -247,15 +278,12 @@ def _scalar(item: bytes, file: str, line: int) -> Iterator[Document | Problem]:
         yield not_an_object(value, file, line)
 
 
-def _may_be_list(item: bytes) -> bool:
-    return b'List"' in item and b'"items"' in item
+def _may_be_list(item: bytes, head: Head) -> bool:
+    return item_kind(head) is not None and b'List"' in item and b'"items"' in item
 
 
 def _named(item: bytes, api_version: Any, kind: Any) -> bytes:
     """An item of a typed list with the apiVersion and kind that the API leaves to the list."""
-    head = msgspec.json.decode(item, type=Head)
-    if head.kind != "":
-        return item
     prefix = msgspec.json.encode({"apiVersion": api_version, "kind": kind})[:-1]
     body = item[1:].lstrip(BLANK)
     return prefix + (body if body.startswith(b"}") else b"," + item[1:])

@@ -34,12 +34,15 @@ _MAYBE = re.compile(
 )
 
 
+_LOGS = b"==== START logs for container "
 _LOGS_BEGIN = re.compile(rb"^==== START logs for container ", re.MULTILINE)
 _LOGS_END = re.compile(rb"^==== END logs for container [^\n]*$", re.MULTILINE)
 
 
 def without_logs(data: bytes) -> bytes:
     """`data` with the container logs blanked that `kubectl cluster-info dump` puts between objects in a pipe."""
+    if _LOGS not in data:  # ten times as fast as the expression, and dumps are large
+        return data
     parts: list[bytes] = []
     position = 0
     while (begin := _LOGS_BEGIN.search(data, position)) and (end := _LOGS_END.search(data, begin.end())):

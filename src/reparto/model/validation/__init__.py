@@ -107,11 +107,12 @@ def _handwritten(new: Base, old: Base | None, subresource: str, gates: Gates | N
 
 def _declared_only(spec: v1.ResourceSliceSpec) -> bool:
     """Whether a slice has a field that only declarative rules judge. All others repeat what the handwritten ones found."""
-    return (
-        bool(spec.skip_node_operations)
-        or spec.partition_type_attribute is not None
-        or any(
-            device.node_allocatable_resources or any(each.compatibility_groups for each in device.consumes_counters)
-            for device in spec.devices or ()
-        )
-    )
+    if spec.skip_node_operations or spec.partition_type_attribute is not None:
+        return True
+    for device in spec.devices or ():
+        if device.node_allocatable_resources:
+            return True
+        for entry in device.consumes_counters:
+            if entry.compatibility_groups:
+                return True
+    return False

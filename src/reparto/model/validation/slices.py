@@ -4,7 +4,7 @@ A cluster has hundreds of thousands of devices that look alike, so a device is f
 (`_plainly_valid`); only one that fails there is gone through rule by rule.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TypeVar
 
 from reparto.model import names, v1
@@ -53,7 +53,7 @@ _T = TypeVar("_T")
 
 # What was found valid before, by value. Bounded, because identifiers (uuid, serial) are different in every device.
 _GOOD_LIMIT = 100_000
-_good_device_names: set[str] = set()
+_good_labels: set[str] = set()  # of devices, counter sets and counters
 _good_names: set[str] = set()
 _good_values: set[v1.DeviceAttribute] = set()
 
@@ -131,8 +131,9 @@ def _devices(
     # The first of several with one name is the old device of all of them.
     before = {device.name: device for device in reversed(old.devices or ())} if old is not None else {}
     per_device = bool(spec.per_device_node_selection)
+    good_maps: set[int] = set()
     for index, device in enumerate(devices):
-        if per_device or not _plainly_valid(device):
+        if per_device or not _plainly_valid(device, good_maps):
             findings += _device(device, before.get(device.name), f"spec.devices[{index}]", per_device, gates)
     if len({device.name for device in devices}) != len(devices):
         findings += repeated("spec.devices", (device.name for device in devices))
@@ -154,11 +155,13 @@ def _advanced(devices: Iterable[v1.Device]) -> bool:
     return False
 
 
-def _plainly_valid(device: v1.Device) -> bool:
-    """True for a device that has nothing but a name, scalar attributes and capacities, all of them good. False proves nothing."""
+def _plainly_valid(device: v1.Device, good_maps: set[int]) -> bool:
+    """True for a device that has nothing but a name, scalar attributes, capacities and counters, all good. False proves nothing.
+
+    `good_maps` remembers attributes by identity from device to device of one slice, for partitions of a GPU share them.
+    """
     if (
         device.taints
-        or device.consumes_counters
         or device.node_name is not None
         or device.node_selector is not None
         or device.all_nodes is not None
@@ -167,19 +170,18 @@ def _plainly_valid(device: v1.Device) -> bool:
         or device.node_allocatable_resources
     ):
         return False
-    name = device.name
-    if name not in _good_device_names:
-        if names.dns1123_label(name):
-            return False
-        _remember(_good_device_names, name)
+    if device.name not in _good_labels and not _good_label(device.name):
+        return False
     entries = 0
     attributes = device.attributes
     if attributes:
         entries = len(attributes)
-        if not _good_names.issuperset(attributes) and not all(map(_good_name, attributes)):
-            return False
-        if not _good_values.issuperset(attributes.values()) and not all(map(is_good_scalar, attributes.values())):
-            return False
+        if id(attributes) not in good_maps:
+            if not _good_names.issuperset(attributes) and not all(map(_good_name, attributes)):
+                return False
+            if not are_good_scalars(attributes.values()):
+                return False
+            good_maps.add(id(attributes))
     capacities = device.capacity
     if capacities:
         entries += len(capacities)
@@ -188,7 +190,31 @@ def _plainly_valid(device: v1.Device) -> bool:
         for each in capacities.values():
             if each.request_policy is not None:
                 return False
-    return entries <= ENTRIES_MAX
+    return entries <= ENTRIES_MAX and (not device.consumes_counters or _good_consumption(device.consumes_counters))
+
+
+def _good_consumption(entries: tuple[v1.DeviceCounterConsumption, ...]) -> bool:
+    """Whether counters are drawn from one set, as partitions do, or two, with good names throughout."""
+    for entry in entries:
+        if entry.counter_set not in _good_labels and not _good_label(entry.counter_set):
+            return False
+        if not _good_counters(entry.counters):
+            return False
+    return len(entries) == 1 or (len(entries) == CONSUMPTIONS_MAX and entries[0].counter_set != entries[1].counter_set)
+
+
+def _good_counters(counters: dict[str, v1.Counter] | None) -> bool:
+    if not counters or len(counters) > COUNTERS_MAX:
+        return False
+    return _good_labels.issuperset(counters) or all(map(_good_label, counters))
+
+
+def _good_label(text: str) -> bool:
+    if text not in _good_labels:
+        if names.dns1123_label(text):
+            return False
+        _remember(_good_labels, text)
+    return True
 
 
 def _good_name(name: str) -> bool:
@@ -199,22 +225,31 @@ def _good_name(name: str) -> bool:
     return True
 
 
-def is_good_scalar(value: v1.DeviceAttribute) -> bool:
-    """Whether an attribute has exactly one value, a scalar one, and that is valid. Remembered, for values repeat."""
-    if value in _good_values:
-        return True
-    text = value.string_value
-    if text is not None:
-        if len(text) * 4 > VALUE_BYTES and byte_length(text) > VALUE_BYTES:
+def are_good_scalars(values: Collection[v1.DeviceAttribute]) -> bool:
+    """Whether each attribute has exactly one value, a scalar one, and that is valid."""
+    for value in values:
+        if value in _good_values:
+            continue
+        if not _is_good_scalar(value):
             return False
-        # Everything else unset: equal to an attribute that has only this text.
-        good = value == v1.DeviceAttribute(string_value=text)
-    else:
-        number, flag, release = value.int_value, value.bool_value, value.version_value
-        if release is not None and (not version(release) or len(release) > VALUE_BYTES):
-            return False
-        lists = (value.int_values, value.bool_values, value.string_values, value.version_values)
-        good = (number is not None) + (flag is not None) + (release is not None) == 1 and lists == (None, None, None, None)
+    return True
+
+
+def _is_good_scalar(value: v1.DeviceAttribute) -> bool:
+    text, release = value.string_value, value.version_value
+    if text is not None and len(text) * 4 > VALUE_BYTES and byte_length(text) > VALUE_BYTES:
+        return False
+    if release is not None and (not version(release) or len(release) > VALUE_BYTES):
+        return False
+    if (
+        value.int_values is not None
+        or value.bool_values is not None
+        or value.string_values is not None
+        or value.version_values is not None
+    ):
+        return False
+    number, flag = value.int_value, value.bool_value
+    good = (text is not None) + (release is not None) + (number is not None) + (flag is not None) == 1
     if good:
         _remember(_good_values, value)
     return good
@@ -322,6 +357,8 @@ def _shared_counters(entries: tuple[v1.CounterSet, ...]) -> Findings:
         return [too_many(path, len(entries), COUNTER_SETS_MAX, covered=True)]
     findings: Findings = []
     for index, entry in enumerate(entries):
+        if _good_label(entry.name) and _good_counters(entry.counters):
+            continue
         where = f"{path}[{index}].name"
         findings += cover(label(entry.name, where) if entry.name else [required(where)])
         findings += _counters(entry.counters, f"{path}[{index}].counters")
