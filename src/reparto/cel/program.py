@@ -16,6 +16,7 @@ import msgspec
 from reparto.cel.ast import Call, Node, children, clauses, walk
 from reparto.cel.compilation import CheckedExpression, check
 from reparto.cel.compiler import compile_fast
+from reparto.cel.dependencies import Dependency, dependencies_of
 from reparto.cel.device import Device
 from reparto.cel.environment import MAX_COST, Environment
 from reparto.cel.evaluator import Plan
@@ -115,7 +116,7 @@ class Program:
     selectors.
     """
 
-    __slots__ = ("_clause_plans", "_own_quantities", "_plan", "checked", "clauses", "matches", "options")
+    __slots__ = ("_clause_plans", "_dependencies", "_own_quantities", "_plan", "checked", "clauses", "matches", "options")
 
     matches: Callable[[Device], bool]
 
@@ -127,6 +128,7 @@ class Program:
         self._own_quantities = any(isinstance(node, Call) and node.function in _INTEGER_TESTS for node in walk(checked.ast.root))
         self._plan: Plan = self._planner().plan(checked.ast.root)
         self._clause_plans: tuple[Plan, ...] | None = None
+        self._dependencies: tuple[Dependency, ...] | None = None
         parts = clauses(checked.ast.root)
         self.clauses: tuple[Clause, ...] = tuple(
             Clause(checked.ast.source(node), node.start, node.end, paths_of(checked, node)) for node in parts
@@ -149,6 +151,13 @@ class Program:
     def max_cost(self) -> int:
         """The estimated worst-case cost, at most 2**64 - 1. The API server refuses new selectors above 1,000,000."""
         return self.checked.estimate
+
+    @property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        """The parts of a device on which value and error depend: devices that agree in them get the same answer."""
+        if self._dependencies is None:
+            self._dependencies = dependencies_of(self.checked.ast.root)
+        return self._dependencies
 
     def evaluate(self, device: Device) -> Answer:
         """The exact result for a device, with the cost that the reference would report."""
