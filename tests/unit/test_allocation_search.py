@@ -141,10 +141,10 @@ def test_each_claim_may_hold_32_devices(engine):
 
 
 def test_a_hopeless_search_gives_up_after_its_budget(engine):
-    # 16 of 31 devices, and then one more that does not exist: 300 million combinations.
+    # 16 of 31 devices, and then one more that does not exist: 300 million combinations. The first takes more than 20 steps.
     slices = [pool(*(sized(f"d{index}", 1) for index in range(31)))]
-    with pytest.raises(GaveUp, match="gave up after 5000 steps") as error:
-        engine(slices, claim(ask(16), ask(1, SIZED.format(9))), step_budget=5000)
+    with pytest.raises(GaveUp, match="gave up after 20 steps") as error:
+        engine(slices, claim(ask(16), ask(1, SIZED.format(9))), step_budget=20)
     assert error.value.node_only
 
 
@@ -198,8 +198,3 @@ def test_share_ids_that_exist_already_are_left_out(engine):
     results = engine([pool(shared)], claim(ask(1)), holding=[allocated_claim(held)])
     assert results is not None
     assert results[0].devices.results[0].share_id == "00000000-0000-4000-8000-000000000002"
-
-
-def test_only_first_fit_exists():
-    with pytest.raises(ValueError, match="only first-fit"):
-        Allocator([], [], policy="best-fit")  # type: ignore[arg-type]

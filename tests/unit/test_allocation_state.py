@@ -1,10 +1,12 @@
 """What counts as taken (upstream-dra.md 3.1), and that events lead where counting anew would."""
 
+import copy
 import pickle
 
 import pytest
 
 from reparto.allocation import AllocatedState, Allocator
+from reparto.allocation.state import Change
 from reparto.model.quantity import Quantity
 from unit.allocation_objects import ALL_FEATURES, DRIVER, allocated_claim, ask, claim, device_class, names, node, pool
 
@@ -103,11 +105,65 @@ def test_a_state_shows_how_much_it_holds():
 
 def test_a_state_that_lives_long_forgets_what_has_come_and_gone():
     state = AllocatedState()
-    empty = pickle.dumps(vars(state) | {"version": 0})
+    empty = remembered(state)
     for number in range(100):
         gone = allocated_claim(
             shared("a", f"00000000-0000-4000-8000-{number:012}", memory="1Gi"), {"device": "b"}, name=f"c{number}"
         )
         state.add(gone)
         state.remove(gone)
-    assert pickle.dumps(vars(state) | {"version": 0}) == empty
+    assert remembered(state) == empty
+    assert len(state.journal.since(0) or ()) == 200  # the journal is bounded by itself
+
+
+def remembered(state: AllocatedState) -> bytes:
+    """All but how often it changed."""
+    return pickle.dumps({name: value for name, value in vars(state).items() if name not in ("version", "journal", "lock")})
+
+
+def test_a_copy_goes_its_own_way():
+    state = AllocatedState.from_claims([allocated_claim({"device": "a"})])
+    copied = copy.deepcopy(state)
+    copied.remove(allocated_claim({"device": "a"}))
+    assert state.is_allocated(A) and not copied.is_allocated(A)
+
+
+def test_what_is_held_in_a_pool_is_counted_by_every_reason_for_it():
+    whole, share = allocated_claim({"device": "a"}, name="whole"), allocated_claim(shared("a"), name="share")
+    state = AllocatedState.from_claims([whole, share])
+    assert set(state.allocated_in((DRIVER, "n1"))) == {"a"}
+    state.remove(whole)
+    assert set(state.allocated_in((DRIVER, "n1"))) == {"a"}
+    state.remove(share)
+    assert not state.allocated_in((DRIVER, "n1"))
+
+
+def test_what_was_given_at_the_start_is_held_for_ever():
+    state = AllocatedState(devices={A}, consumed={(DRIVER, "n1", "b"): {"memory": "1"}}, shared={(DRIVER, "n1", "c", SHARE)})
+    holder = allocated_claim({"device": "a"})
+    state.add(holder)
+    state.remove(holder)
+    assert set(state.allocated_in((DRIVER, "n1"))) == {"a", "b", "c"}
+
+
+def test_the_version_of_a_pool_changes_with_its_own_devices_only():
+    state = AllocatedState()
+    seen = [state.pool_version((DRIVER, "n1"))]
+    state.add(allocated_claim({"device": "a", "pool": "n2"}))
+    assert state.pool_version((DRIVER, "n1")) == seen[0]
+    for number in range(3):
+        state.add(allocated_claim({"device": f"d{number}"}, name=f"c{number}"))
+        seen.append(state.pool_version((DRIVER, "n1")))
+    assert len(set(seen)) == 4
+
+
+def test_the_journal_tells_taking_from_sharing_from_freeing():
+    state = AllocatedState()
+    whole, share = allocated_claim({"device": "a"}, name="whole"), allocated_claim(shared("b"), {"device": "a"}, name="share")
+    for claim_ in (whole, share):
+        state.add(claim_)
+    state.remove(whole)
+    place = (DRIVER, "n1")
+    entries = state.journal.since(0)
+    assert entries == [(place, Change.TAKEN), (place, Change.SHARED), (place, Change.FREED)]
+    assert state.journal.since(2) == entries[2:]

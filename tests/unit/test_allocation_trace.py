@@ -164,8 +164,15 @@ def test_an_error_is_a_gate_too():
     assert found.code == codes.TOO_MANY and "exceeds the claim limit of 32" in found.cause
 
 
-def test_what_the_small_searches_do_not_find_out_is_not_claimed():
-    # Twice 15 of 29 devices: far more combinations than an explanation may look at.
+def test_requests_that_compete_in_more_ways_than_anybody_could_try():
+    # Twice 15 of 29 devices: 77 million choices for the first alone, and 29 < 30.
+    devices = [sized(f"d{index}", 1) for index in range(29)]
+    found = gate([pool(*devices)], claim(ask(15), ask(15)))
+    assert (found.code, found.cause) == (codes.COMBINATION, "requests r0, r1 compete for the same devices")
+
+
+def test_what_the_small_searches_do_not_find_out_is_not_claimed(monkeypatch):
+    monkeypatch.setattr("reparto.allocation.trace.SEARCH_STEPS", 20)
     devices = [sized(f"d{index}", 1) for index in range(29)]
     found = gate([pool(*devices)], claim(ask(15), ask(15)))
     assert (found.code, found.cause) == (codes.COMBINATION, "no combination of devices serves all requests")

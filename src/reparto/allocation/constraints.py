@@ -80,7 +80,7 @@ class MatchAttribute(_Scope):
         attribute = lookup(self.attribute)
         if attribute is None:
             return False
-        fits = self._narrow(values_of(attribute)) if self._list_attributes else self._agrees(_scalar_of(attribute))
+        fits = self._narrow(values_of(attribute)) if self._list_attributes else self._agrees(scalar_of(attribute))
         if fits:
             self._devices += 1
         return fits
@@ -127,7 +127,7 @@ class DistinctAttribute(_Scope):
                 return False
             self._lists.append(values)
             return True
-        value = _scalar_of(attribute)
+        value = scalar_of(attribute)
         # A value of unknown type passes as long as there is nothing to compare it with.
         if self._scalars and (value is None or value in self._scalars):
             return False
@@ -160,7 +160,8 @@ def values_of(attribute: DeviceAttribute) -> _Values | None:
     return None
 
 
-def _scalar_of(attribute: DeviceAttribute) -> _Scalar | None:
+def scalar_of(attribute: DeviceAttribute) -> _Scalar | None:
+    """The attribute as one value with its kind; None if it has no value, or a list of them."""
     if attribute.string_value is not None:
         return "string", attribute.string_value
     if attribute.int_value is not None:

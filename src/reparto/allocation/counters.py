@@ -25,22 +25,13 @@ def demand_of(device: Device) -> dict[CounterName, int]:
     return demand
 
 
-def remaining(sets: Iterable[CounterSet], allocated: Iterable[Device]) -> dict[CounterName, int]:
-    """Counters left after the draw of the allocated devices, in 1e-9 units.
-
-    Values may be negative: the pool is then over-drawn, and no device of it that consumes counters fits any more, whatever set it
-    uses. Source: upstream-dra.md 3.10.
-    """
-    left = {
+def published_values(sets: Iterable[CounterSet]) -> dict[CounterName, int]:
+    """What drivers publish, in 1e-9 units: what is there while no device is allocated."""
+    return {
         (counter_set.name, name): Quantity.parse(counter.value).nano
         for counter_set in sets
         for name, counter in (counter_set.counters or {}).items()
     }
-    for device in allocated:
-        for key, amount in demand_of(device).items():
-            if key in left:
-                left[key] -= amount
-    return left
 
 
 class CounterUse:

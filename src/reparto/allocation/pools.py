@@ -4,20 +4,38 @@ Drivers replace a pool slice by slice, so a reader sees mixed generations and mi
 complete offers nothing; one that contradicts itself neither, and makes a failure on its node an error of that node. Pools are the
 only unit of preference: devices are tried pool by pool, slice by slice, in the order of names.
 
+Pools are built when a node is first asked about, shared by all nodes that see the same slices of them, and built again only after a
+slice of theirs changed.
+
 Source: upstream-dra.md 3.3. Where slices of a pool disagree about their number, upstream believes the first that its cache happens
 to list; here the first by name counts (3.18).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from reparto.allocation.compatibility import CommonGroups, folded
-from reparto.allocation.counters import CounterName, demand_of, remaining, unknown_counter
+from reparto.allocation.counters import CounterName, unknown_counter
+from reparto.allocation.errors import AllocationError
 from reparto.allocation.features import Features
-from reparto.allocation.inventory import Inventory, PoolID, PublishedDevice, PublishedSlice
+from reparto.allocation.inventory import ITSELF, Inventory, PoolID, PublishedDevice, PublishedSlice
 from reparto.allocation.state import AllocatedState
 from reparto.model.core import Node
 from reparto.model.v1 import CounterSet
+
+
+class _Standing:
+    """What the allocated devices of a pool leave of it, as of one version of its allocations."""
+
+    __slots__ = ("allocated", "groups", "left", "state", "version")
+
+    def __init__(self, state: AllocatedState, left: dict[CounterName, int]) -> None:
+        self.state = state
+        self.version = -1
+        self.allocated: frozenset[str] = frozenset()
+        self.left = left
+        self.groups: dict[str, CommonGroups] | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -26,7 +44,8 @@ class Pool:
 
     `incomplete` and `invalid` (a sentence, else empty) pools have no devices; what their slices hold for the node is `withheld`.
     `devices` are those of slices that target the node, in the order in which they are tried. Pools with `binding_conditions` have
-    a device that may not be ready when it is chosen, and come after all others.
+    a device that may not be ready when it is chosen, and come after all others. Pools of equal `content` that are usable differ in
+    nothing but their generation.
     """
 
     id: PoolID
@@ -38,11 +57,11 @@ class Pool:
     elsewhere: Sequence[PublishedDevice] = ()
     withheld: Sequence[PublishedDevice] = ()
     binding_conditions: bool = False
+    content: tuple[object, ...] = ()
     counter_sets: dict[str, CounterSet] = field(default_factory=dict[str, CounterSet])
-    _demands: dict[int, dict[CounterName, int]] = field(default_factory=dict[int, dict[CounterName, int]])
-    _derived_from: tuple[AllocatedState, int] | None = None
-    _left: dict[CounterName, int] = field(default_factory=dict[CounterName, int])
-    _groups: dict[str, CommonGroups] = field(default_factory=dict[str, CommonGroups])
+    _published: dict[CounterName, int] = field(default_factory=dict[CounterName, int])
+    _consuming: dict[str, list[PublishedDevice]] | None = None
+    _standing: _Standing | None = None
 
     def __str__(self) -> str:
         return "/".join(self.id)
@@ -52,35 +71,76 @@ class Pool:
         """False if nothing may be taken from the pool now."""
         return not self.incomplete and not self.invalid
 
-    def demand(self, record: PublishedDevice) -> dict[CounterName, int]:
+    def demand(self, record: PublishedDevice) -> Mapping[CounterName, int]:
         """What a device of this pool draws from its counters, in 1e-9 units."""
-        demand = self._demands.get(record.number)
-        if demand is None:
-            demand = self._demands[record.number] = demand_of(record.device)
-        return demand
+        return record.demand
+
+    @property
+    def counter_names(self) -> AbstractSet[CounterName]:
+        """The counters of the pool, and for each of its sets `ITSELF`."""
+        return {*self._published, *((name, ITSELF) for name in self.counter_sets)}
+
+    def add_counters(self, published: Mapping[CounterName, int]) -> None:
+        """Counters of the pool, for whoever builds it."""
+        self._published.update(published)
 
     def counters_left(self, allocated: AllocatedState) -> dict[CounterName, int]:
-        """Counters left after all committed allocations; computed once per version of the state."""
-        self._derive(allocated)
-        return self._left
+        """Counters left after all committed allocations, in 1e-9 units; not to be changed by the caller.
+
+        Values may be negative: the pool is then over-drawn, and no device of it that consumes counters fits any more, whatever set
+        it uses. Cost: the counters of the pool and the devices of it that came and went since it was last asked; none if none did.
+        Source: upstream-dra.md 3.10.
+        """
+        return self._stand(allocated).left
 
     def common_groups(self, allocated: AllocatedState) -> dict[str, CommonGroups]:
-        """Compatibility groups that the allocated devices of each counter set have in common."""
-        self._derive(allocated)
-        return self._groups
+        """Compatibility groups that the allocated devices of each counter set have in common.
 
-    def _derive(self, allocated: AllocatedState) -> None:
-        if self._derived_from == (allocated, allocated.version):
+        Cost: the devices of the pool that consume counters, if any of them came or went since it was last asked.
+        """
+        standing = self._stand(allocated)
+        if standing.groups is None:
+            # In the order of the pool: of devices that should never have met, the first counts.
+            standing.groups = folded(
+                consumption
+                for record in (*self.devices, *self.elsewhere)
+                if record.device.consumes_counters and allocated.is_allocated(record.id)
+                for consumption in record.device.consumes_counters
+            )
+        return standing.groups
+
+    def _stand(self, allocated: AllocatedState) -> _Standing:
+        standing = self._standing
+        if standing is None or standing.state is not allocated:
+            standing = self._standing = _Standing(allocated, self._published)
+        version = allocated.pool_version(self.id)
+        if standing.version != version:
+            self._catch_up(standing, allocated.allocated_in(self.id))
+            standing.version, standing.groups = version, None
+        return standing
+
+    def _catch_up(self, standing: _Standing, names: Mapping[str, int]) -> None:
+        if self._consuming is None:
+            self._consuming = {}
+            for record in (*self.devices, *self.elsewhere):
+                if record.device.consumes_counters:
+                    self._consuming.setdefault(record.device.name, []).append(record)
+        consuming = self._consuming
+        if not consuming:
             return
-        drawing = [
-            record.device
-            for records in (self.devices, self.elsewhere)
-            for record in records
-            if record.device.consumes_counters and allocated.is_allocated(record.id)
-        ]
-        self._left = remaining(self.counter_sets.values(), drawing)
-        self._groups = folded(consumption for device in drawing for consumption in device.consumes_counters)
-        self._derived_from = (allocated, allocated.version)
+        before, standing.allocated = standing.allocated, frozenset(names)
+        # Whoever was given the former counters keeps them as they were.
+        left = standing.left = dict(standing.left)
+        for name in standing.allocated - before:
+            self._charge(left, consuming.get(name, ()), -1)
+        for name in before - standing.allocated:
+            self._charge(left, consuming.get(name, ()), 1)
+
+    def _charge(self, left: dict[CounterName, int], records: Iterable[PublishedDevice], sign: int) -> None:
+        for record in records:
+            for counter, amount in record.demand.items():
+                if counter in left:
+                    left[counter] += sign * amount
 
 
 class PoolGathering:
@@ -89,41 +149,71 @@ class PoolGathering:
     def __init__(self, inventory: Inventory, features: Features) -> None:
         self._inventory = inventory
         self._features = features
-        self._built: dict[tuple[PublishedSlice, ...], Pool] = {}
+        self._built: dict[PoolID, dict[tuple[PublishedSlice, ...], Pool | None]] = {}
+        self._gathered: dict[str, tuple[Node, list[Pool]]] = {}
+        self._seen_by: dict[PoolID, set[str]] = {}
 
     def pools(self, node: Node) -> list[Pool]:
-        """The pools with devices for `node`, in the order in which they are tried.
+        """The pools with devices for `node`, in the order in which they are tried; not to be changed by the caller.
 
-        Raises AllocationError if a node selector that decides cannot be read. Cost: the slices of the node and all slices for more
-        than one node; pools built for another node are reused.
+        Raises AllocationError if a node selector that decides cannot be read. Cost: none for a node that was asked about before
+        and whose slices did not change since; otherwise the slices of the node and all slices for more than one node, for pools
+        that were built for another node are reused.
         """
+        name = node.metadata.name
+        found = self._gathered.get(name)
+        if found is not None and found[0] is node:
+            return found[1]
         current: dict[PoolID, list[PublishedSlice]] = {}
-        for published in self._inventory.candidates(node.metadata.name):
-            if self._known(published) and _concerns(published, node):
-                kept = current.setdefault(published.pool, [])
-                if kept and published.generation > kept[0].generation:
-                    kept.clear()
-                if not kept or published.generation == kept[0].generation:
-                    kept.append(published)
-        pools = [pool for kept in current.values() if (pool := self._pool(kept)) is not None]
-        pools.sort(key=lambda pool: (pool.binding_conditions, pool.id))
+        for candidates in (self._inventory.on_node(name), self._inventory.shared):
+            for published in candidates:
+                if self._known(published) and published.concerns(node):
+                    kept = current.setdefault(published.pool, [])
+                    if kept and published.generation > kept[0].generation:
+                        kept.clear()
+                    if not kept or published.generation == kept[0].generation:
+                        kept.append(published)
+        pools: list[Pool] = []
+        for identity, kept in current.items():
+            self._seen_by.setdefault(identity, set()).add(name)
+            if (pool := self._pool(kept)) is not None:
+                pools.append(pool)
+        pools.sort(key=_precedence)
+        self._gathered[name] = node, pools
         return pools
+
+    def seen_by(self, pool: PoolID) -> AbstractSet[str]:
+        """The names of all nodes that were asked about and see the pool, and of some that did once."""
+        return self._seen_by.get(pool, frozenset())
+
+    def changed(self, published: PublishedSlice) -> AbstractSet[str]:
+        """This slice came or went. Returns the names of the nodes that were asked about and may see other pools now.
+
+        Cost: the nodes that have seen its pool; all that were asked about, if it names no node.
+        """
+        self._built.pop(published.pool, None)
+        touched = self._seen_by.pop(published.pool, set[str]())
+        if published.node_name:
+            touched.add(published.node_name)
+        else:
+            touched.update(name for name, (node, _) in self._gathered.items() if _may_concern(published, node))
+        for name in touched:
+            self._gathered.pop(name, None)
+        return touched
 
     def _known(self, published: PublishedSlice) -> bool:
         if published.partitioned and not self._features.partitionable_devices:
             return False
-        return self._features.compatibility_groups or not published.declares_groups
+        return self._features.compatibility_groups or not published.traits.declares_groups
 
     def _pool(self, kept: list[PublishedSlice]) -> Pool | None:
         """The pool that the current slices for the node belong to; None if a newer generation has replaced it elsewhere."""
         kept.sort(key=lambda published: published.name)
+        built = self._built.setdefault(kept[0].pool, {})
         key = tuple(kept)
-        if key not in self._built:
-            pool = self._examine(kept)
-            if pool is None:
-                return None
-            self._built[key] = pool
-        return self._built[key]
+        if key not in built:
+            built[key] = self._examine(kept)
+        return built[key]
 
     def _examine(self, kept: list[PublishedSlice]) -> Pool | None:
         wanted = kept[0].slice_count
@@ -135,7 +225,8 @@ class PoolGathering:
         whole = [
             published
             for published in everywhere
-            if published.generation == kept[0].generation and (self._features.compatibility_groups or not published.declares_groups)
+            if published.generation == kept[0].generation
+            and (self._features.compatibility_groups or not published.traits.declares_groups)
         ]
         if len(whole) != wanted:
             withheld = [record for published in kept for record in published.devices]
@@ -150,40 +241,62 @@ class PoolGathering:
         elsewhere = [published for published in others if not (partitionable and published.spec.shared_counters)]
         devices = [record for published in targeting for record in published.devices]
         pool = Pool(kept[0].pool, slices_seen=len(kept) + len(others), slices_wanted=kept[0].slice_count, withheld=devices)
-        names: set[str] = set()
-        for record in devices:
-            if record.device.name in names:
-                pool.invalid = f"duplicate device name {record.device.name}"
-                return pool
-            names.add(record.device.name)
+        if len(frozenset[str]().union(*(published.device_names for published in targeting))) < len(devices):
+            pool.invalid = f"duplicate device name {_first_duplicate(devices)}"
+            return pool
         if partitionable:
             remote = [record for published in elsewhere for record in published.devices]
-            pool.invalid = _collect_counter_sets(pool.counter_sets, kept + others) or (
-                unknown_counter(pool.counter_sets, [record.device for record in devices])
-                or unknown_counter(pool.counter_sets, [record.device for record in remote])
-                or ""
-            )
+            pool.invalid = _collect_counter_sets(pool, kept + others) or _unknown_counter(pool, targeting, elsewhere)
             if pool.invalid:
                 return pool
             pool.elsewhere = remote
         pool.devices, pool.withheld = devices, ()
-        pool.binding_conditions = any(record.device.binding_conditions for record in devices)
+        pool.content = (
+            pool.id,
+            len(kept),
+            *(published.content for published in kept),
+            *(published.content for published in others),
+        )
+        pool.binding_conditions = any(published.traits.waits for published in targeting)
         return pool
 
 
-def _concerns(published: PublishedSlice, node: Node) -> bool:
-    """Whether the slice has devices for the node. A slice that says in no known way where it belongs has none."""
-    if published.selection.known:
-        return published.selection.matches(node)
-    if not published.spec.per_device_node_selection:
-        return False
-    return any(record.selection is not None and record.selection.matches(node) for record in published.devices)
+def _may_concern(published: PublishedSlice, node: Node) -> bool:
+    try:
+        return published.concerns(node)
+    except AllocationError:
+        return True  # the error is news for the node
 
 
-def _collect_counter_sets(into: dict[str, CounterSet], slices: Sequence[PublishedSlice]) -> str:
+def _precedence(pool: Pool) -> tuple[bool, PoolID]:
+    return pool.binding_conditions, pool.id
+
+
+def _first_duplicate(devices: Sequence[PublishedDevice]) -> str:
+    names: set[str] = set()
+    for record in devices:
+        if record.device.name in names:
+            return record.device.name
+        names.add(record.device.name)
+    return ""
+
+
+def _unknown_counter(pool: Pool, *groups: Sequence[PublishedSlice]) -> str:
+    """What is wrong with the counters that devices name; empty if nothing is. Which device is to blame is asked only then."""
+    known = pool.counter_names
+    for slices in groups:
+        if not all(published.counters_used <= known for published in slices):
+            devices = [device for published in slices for device in published.spec.devices or ()]
+            return unknown_counter(pool.counter_sets, devices) or ""
+    return ""
+
+
+def _collect_counter_sets(pool: Pool, slices: Sequence[PublishedSlice]) -> str:
     for published in slices:
         for counter_set in published.spec.shared_counters or ():
-            if counter_set.name in into:
+            if counter_set.name in pool.counter_sets:
                 return f"duplicate counter set name {counter_set.name}"
-            into[counter_set.name] = counter_set
+            pool.counter_sets[counter_set.name] = counter_set
+        if published.spec.shared_counters:
+            pool.add_counters(published.counters_published)
     return ""

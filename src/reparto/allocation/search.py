@@ -2,69 +2,55 @@
 
 Depth first. Claims, requests and devices are taken in order, an alternative is explored together with everything that follows
 before the next alternative is, and within one request only combinations are tried, never permutations. The first complete solution
-is the answer; nothing is scored. The search keeps its own stack, so neither 32 devices nor many claims meet an interpreter limit,
-and counts its steps, so it ends: with an answer, or with `GaveUp`.
+is the answer; nothing is scored. That is how nearly every question is settled, and errors are met just where upstream meets them.
+
+A search that has to give devices back again and again is heading for upstream's exponential cases. It writes the whole attempt down
+as an `Instance`, and `Completion` finds the same answer by proofs, symmetry and memory. Where an error may lurk in what the
+search has not seen yet, it goes on step by step. In any case it keeps its own stack, so neither 32 devices nor many claims meet an
+interpreter limit, and counts its steps, so it ends: with an answer, or with `GaveUp`.
 
 Source: upstream-dra.md 3.5 and 3.8.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from reparto.allocation import compatibility, constraints
-from reparto.allocation.capacity import CapacityError, Draw
+from reparto.allocation.capacity import Draw
 from reparto.allocation.compatibility import CommonGroups
-from reparto.allocation.constraints import Constraint, static_attribute
-from reparto.allocation.counters import CounterUse
+from reparto.allocation.constraints import Constraint
+from reparto.allocation.counters import CounterName, CounterUse
 from reparto.allocation.errors import AllocationError, FailureKind, GaveUp
-from reparto.allocation.features import Features
+from reparto.allocation.feasibility import Completion
+from reparto.allocation.instance import Instance, written_down
 from reparto.allocation.inventory import PoolID, PublishedDevice
+from reparto.allocation.mixes import TooIntricate
 from reparto.allocation.pools import Pool
-from reparto.allocation.requests import MAX_DEVICES, Alternative, PreparedClaim
+from reparto.allocation.proofs import proof_of
+from reparto.allocation.requests import MAX_DEVICES, PreparedClaim
 from reparto.allocation.results import Choice, Pick
-from reparto.allocation.selectors import Selectors
-from reparto.allocation.state import AllocatedState
+from reparto.allocation.setting import (
+    Answer,
+    Candidate,
+    Picked,
+    Requested,
+    Setting,
+    attribute_of,
+    capacity_draw,
+    may_skip_node_operations,
+)
 from reparto.allocation.taints import untolerated
-from reparto.model.core import Node
-from reparto.model.quantity import Quantity
-from reparto.model.v1 import DeviceAttribute
 
-NODE_OPERATIONS_FEATURE = "DRAOptionalNodeOperations"
-"""What a node declares in `status.declaredFeatures` when its kubelet can leave out calls to a driver."""
+_LEAST_STEPS: Final = 64
+_STEP_IN_LOOKS: Final = 12
+"""A step of the walk costs as much as writing down some devices for an alternative. Walking on is cheaper up to the product."""
 
 _NOTHING: Mapping[str, int] = {}
 
-Drawer = Callable[[PublishedDevice, Mapping[str, str]], Draw | None]
-"""What a share of a device with these capacity requests takes; None if the device cannot serve them. Raises CapacityError."""
-
-
-Candidate: TypeAlias = tuple[Pool, PublishedDevice]
-Requested: TypeAlias = Alternative[Candidate]
-
-
-class _Outcome(Enum):
-    """How a branch of the search ended without a solution."""
-
-    FAILURE = 1
-    TOO_MANY = 2
-    """The claim would hold more devices than it may, whichever devices are picked: sibling devices need not be tried."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What one attempt depends on besides the claims."""
-
-    node: Node
-    pools: Sequence[Pool]
-    features: Features
-    allocated: AllocatedState
-    selectors: Selectors
-    draws: Drawer
-    new_share_id: Callable[[], str]
-    step_budget: int
+Preference: TypeAlias = Callable[[Requested, Sequence[Candidate], "Search"], Sequence[int]]
+"""In which order candidates (by position) are tried for an alternative that is begun now. Positions left out come last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,42 +61,29 @@ class Solution:
     picks: list[Pick]
 
 
-@dataclass(slots=True)
-class _Taken:
-    """What taking a device has changed, so that it can be undone."""
-
-    pool: Pool
-    record: PublishedDevice
-    groups: list[tuple[str, CommonGroups | None]] | None = None
-    counters: bool = False
-    constraints: Sequence[Constraint] = ()
-    marked: bool = False
-    share: Mapping[str, Quantity] | None = None
-    picked: bool = False
-
-
-class _Cursor(NamedTuple):
-    """What is to be found next: a device for an alternative of a request of a claim.
-
-    `alternative` is None while none is chosen, `picked` devices are found already, the next is looked for from candidate `start`
-    on.
-    """
+@dataclass(slots=True, eq=False)
+class Taken:
+    """A device that the attempt holds now. `share` is what it draws of a device that allows several allocations, else None."""
 
     claim: int
-    request: int = 0
-    alternative: int | None = None
-    picked: int = 0
-    start: int = 0
+    alternative: Requested
+    pool: Pool
+    record: PublishedDevice
+    share: Draw | None
 
 
-_Step: TypeAlias = tuple[_Cursor | None, _Outcome | None]
-"""Where to go on; or nowhere, and how the branch ended (None: there is a new frame to work on)."""
+class _Way:
+    """An alternative with what the search asks of it again and again."""
 
+    __slots__ = ("alternative", "binding", "class_origin", "class_selectors", "origin", "selectors")
 
-class _ClaimEnd:
-    """Frame: everything after it belongs to later claims."""
-
-    __slots__ = ()
+    def __init__(self, alternative: Requested, binding: Sequence[Constraint]) -> None:
+        self.alternative = alternative
+        self.binding = binding
+        self.class_selectors = alternative.device_class.spec.selectors
+        self.selectors = alternative.source.selectors
+        self.class_origin = alternative.class_origin
+        self.origin = alternative.request_origin
 
 
 class _AlternativeFrame:
@@ -125,345 +98,512 @@ class _AlternativeFrame:
 
 
 class _DeviceFrame:
-    """Frame: one device of one request, and what has to be undone to try the next."""
+    """Frame: one device of one request, where the next one is looked for, and from where on the trail is its own."""
 
-    __slots__ = ("alternative", "alternative_index", "claim", "picked", "position", "request", "taken")
+    __slots__ = ("choice", "claim", "mark", "order", "picked", "position", "request", "way")
 
     def __init__(
-        self, claim: int, request: int, alternative_index: int, alternative: Requested, picked: int, position: int
+        self,
+        claim: int,
+        request: int,
+        choice: int,
+        way: _Way,
+        picked: int,
+        position: int,
+        order: Sequence[int] | None,
+        mark: int,
     ) -> None:
-        self.claim, self.request, self.alternative_index, self.picked = claim, request, alternative_index, picked
-        self.alternative = alternative
-        self.position = position
-        self.taken: _Taken | None = None
+        self.claim, self.request, self.choice, self.way, self.picked = claim, request, choice, way, picked
+        self.position, self.order, self.mark = position, order, mark
 
 
-_Frame: TypeAlias = _ClaimEnd | _AlternativeFrame | _DeviceFrame
+class _OutOfPatience(Exception):
+    """The walk has gone back too often."""
+
+
+class Unsettled(Exception):
+    """The whole cannot be judged at once: only the walk meets errors where upstream meets them.
+
+    `picks` are what the walk takes before it gets anywhere: all that it tries earlier leads nowhere, without an error.
+    """
+
+    def __init__(self, picks: Sequence[Picked] = ()) -> None:
+        super().__init__()
+        self.picks = picks
+
+
+_Chosen: TypeAlias = Mapping[tuple[int, int], int]
+"""The alternative of each request that has a choice, by (claim, request)."""
+
+# What was changed, and what is needed to undo it.
+_MARKED: Final = 0
+_COUNTED: Final = 1
+_GROUPED: Final = 2
+_CONSTRAINED: Final = 3
+_SHARED: Final = 4
+
+_Change: TypeAlias = (
+    tuple[Literal[0], int, tuple[int, ...]]
+    | tuple[Literal[1], CounterUse, Mapping[CounterName, int]]
+    | tuple[Literal[2], tuple[PoolID, str], CommonGroups | None]
+    | tuple[Literal[3], Constraint, None]
+    | tuple[Literal[4], int, Draw]
+)
 
 
 class Search:
-    """One attempt to satisfy all claims on one node."""
+    """One attempt to satisfy all claims on one node.
 
-    def __init__(self, setting: Setting, claims: Sequence[PreparedClaim[Candidate]]) -> None:
+    `preference` says in which order devices are tried, request by request; without it they come as they are published. Any order
+    finds a solution if there is one. `candidates` are the devices of the node in published order, `taken` what is held at the
+    moment, in the order in which it was taken: both are for preferences to read.
+    """
+
+    def __init__(self, setting: Setting, claims: Sequence[PreparedClaim[Candidate]], preference: Preference | None = None) -> None:
         self._setting = setting
         self._features = setting.features
         self._claims = claims
-        self._candidates: list[Candidate] = [(pool, record) for pool in setting.pools if pool.usable for record in pool.devices]
-        self._constraints = [self._constraints_of(claim) for claim in claims]
-        self._picks: list[list[Pick]] = [[] for _ in claims]
-        self._in_use_by: dict[int, list[int]] = {}
+        self._preference = preference
+        self.candidates: list[Candidate] = [(pool, record) for pool in setting.pools if pool.usable for record in pool.devices]
+        self.taken: list[Taken] = []
+        self._ways: list[dict[tuple[int, int], _Way]] = [{} for _ in claims]
+        self._constraints: list[list[Constraint] | None] = [None] * len(claims)
+        self._held = [0] * len(claims)
+        self._trail: list[_Change] = []
+        self._holders: dict[int, tuple[int, ...]] = {}
         """Devices taken whole in this attempt, with the claims that took them: several only for admin access."""
         self._shares: dict[int, int] = {}
         self._provisional: dict[int, dict[str, int]] = {}
         self._counters: dict[PoolID, CounterUse] = {}
         self._groups: dict[tuple[PoolID, str], CommonGroups] = {}
         self._steps = 0
+        self._last_step = 0
 
     def run(self) -> list[Solution] | None:
         """The first solution, one part per claim, or None if there is none. Raises AllocationError, GaveUp included."""
-        stack: list[_Frame] = []
-        cursor: _Cursor | None = _Cursor(0)
-        outcome: _Outcome | None = None
+        patience = self._setting.patience
+        if patience is None:
+            return self._solution(self._walk(None))
+        if patience >= 0:
+            try:
+                return self._solution(self._walk(patience))
+            except _OutOfPatience:
+                self._clear()
+        try:
+            return self._solution(self._whole())
+        except Unsettled as unsettled:
+            self._clear()
+            return self._solution(self._walk(None, unsettled.picks))
+
+    # --- depth first --------------------------------------------------------------------------------------------------------------
+
+    def _walk(self, patience: int | None, picks: Sequence[Picked] = ()) -> _Chosen | None:
+        """Walk to the first solution, whose devices are then in `taken`, and say which alternatives it has; None if there is none.
+
+        It begins behind `picks`. Raises _OutOfPatience when it has gone back more than `patience` times, or a long way since it did
+        for the first time.
+        """
+        claims, budget, held = self._claims, self._setting.step_budget, self._held
+        frames: list[_AlternativeFrame | _DeviceFrame | None] = []
+        claim = request = choice = picked = position = 0
+        order: Sequence[int] | None = None
+        down, chosen, too_many, returns, last_step = True, False, False, 0, 0
+        for picked_for in picks:
+            self._resume(frames, picked_for)
+            claim, request = picked_for.claim, picked_for.request + 1
         while True:
-            if cursor is not None:
-                if cursor.claim == len(self._claims):
-                    return self._solution(stack)
-                cursor, outcome = self._descend(cursor, stack)
-                if cursor is not None:
+            # Down: look for what comes next, until everything is found or something is not.
+            while down:
+                self._steps += 1
+                if self._steps > budget:
+                    raise GaveUp(budget)
+                if claim == len(claims):
+                    return {(frame.claim, frame.request): frame.chosen for frame in frames if isinstance(frame, _AlternativeFrame)}
+                requests = claims[claim].requests
+                if request == len(requests):
+                    frames.append(None)
+                    claim, request, chosen = claim + 1, 0, False
                     continue
-            if not stack:
+                if not chosen:
+                    choice = picked = position = 0
+                    if requests[request].has_choice:
+                        frames.append(_AlternativeFrame(claim, request))
+                        down = False
+                        break
+                    chosen = True
+                alternative = requests[request].alternatives[choice]
+                if alternative.every is not None and not alternative.every:
+                    down = too_many = False
+                elif picked >= alternative.need:
+                    request, chosen = request + 1, False
+                elif alternative.need - picked > MAX_DEVICES - held[claim]:
+                    # The claim would hold more than it may, whichever devices are picked.
+                    down, too_many = False, True
+                else:
+                    if not picked:
+                        order = self._order(alternative)
+                    way = self._way(claim, request, choice)
+                    frame = _DeviceFrame(claim, request, choice, way, picked, position, order, len(self._trail))
+                    if self._take_next(frame):
+                        frames.append(frame)
+                        picked, position = picked + 1, frame.position
+                    else:
+                        down = too_many = False
+            # Up: to the latest choice that can be made differently.
+            if not frames:
                 return None
-            frame = stack[-1]
-            if isinstance(frame, _DeviceFrame):
-                cursor, outcome = self._next_device(frame, outcome)
-            elif isinstance(frame, _AlternativeFrame):
-                cursor, outcome = self._next_alternative(frame, outcome)
-            else:
+            top = frames[-1]
+            if top is None:
                 # A later claim that holds too many devices may hold fewer if this one is solved differently.
-                outcome = _Outcome.FAILURE
-            if cursor is None:
-                stack.pop()
+                too_many = False
+            elif isinstance(top, _DeviceFrame):
+                self._give_back(top)
+                returns += 1
+                # Of the devices of mode All there is one choice only; and where too many are asked for, no other choice helps.
+                if not too_many and top.way.alternative.every is None and self._take_next(top):
+                    claim, request, choice, order = top.claim, top.request, top.choice, top.order
+                    picked, position = top.picked + 1, top.position
+                    down = chosen = True
+            else:
+                if top.chosen >= 0:
+                    returns += 1
+                    top.all_too_many = top.all_too_many and too_many
+                top.chosen += 1
+                if top.chosen < len(claims[top.claim].requests[top.request].alternatives):
+                    claim, request, choice, picked, position = top.claim, top.request, top.chosen, 0, 0
+                    down = chosen = True
+                else:
+                    too_many = top.all_too_many
+            if not down:
+                frames.pop()
+            if patience is not None and returns:
+                if not last_step:
+                    alternatives = sum([len(request.alternatives) for each in claims for request in each.requests])
+                    last_step = self._steps + max(_LEAST_STEPS, len(self.candidates) * alternatives // _STEP_IN_LOOKS)
+                if returns > patience or self._steps > last_step:
+                    raise _OutOfPatience
 
-    def _descend(self, cursor: _Cursor, stack: list[_Frame]) -> _Step:
-        """Go one step towards a solution."""
-        self._step()
-        claim, request, alternative_index, picked, start = cursor
-        requests = self._claims[claim].requests
-        if request == len(requests):
-            stack.append(_ClaimEnd())
-            return _Cursor(claim + 1), None
-        if alternative_index is None:
-            if requests[request].has_choice:
-                stack.append(_AlternativeFrame(claim, request))
-                return None, None
-            alternative_index = 0
-        alternative = requests[request].alternatives[alternative_index]
-        if alternative.every is not None and not alternative.every:
-            return None, _Outcome.FAILURE
-        if picked >= alternative.need:
-            return _Cursor(claim, request + 1), None
-        if alternative.need - picked > MAX_DEVICES - len(self._picks[claim]):
-            return None, _Outcome.TOO_MANY
-        stack.append(_DeviceFrame(claim, request, alternative_index, alternative, picked, start))
-        return None, None
+    def _resume(self, frames: list[_AlternativeFrame | _DeviceFrame | None], picks: Picked) -> None:
+        """Take what is picked for one request, with the frames that the walk would have come there with."""
+        claim, request, choice, positions = picks
+        # Claims before it have ended.
+        frames += [None] * (claim - sum(1 for frame in frames if frame is None))
+        if self._claims[claim].requests[request].has_choice:
+            frame = _AlternativeFrame(claim, request)
+            frame.chosen, frame.all_too_many = choice, False
+            frames.append(frame)
+        way = self._way(claim, request, choice)
+        order = self._order(way.alternative) if positions else None
+        for picked, position in enumerate(positions):
+            start = position if order is None else order.index(position)
+            frame = _DeviceFrame(claim, request, choice, way, picked, start, order, len(self._trail))
+            if not self._take_next(frame) or frame.position != start + (way.alternative.every is None):
+                raise AssertionError("what is picked can be taken")
+            frames.append(frame)
 
-    def _next_alternative(self, frame: _AlternativeFrame, outcome: _Outcome | None) -> _Step:
-        if outcome is _Outcome.FAILURE:
-            frame.all_too_many = False
-        frame.chosen += 1
-        if frame.chosen < len(self._claims[frame.claim].requests[frame.request].alternatives):
-            return _Cursor(frame.claim, frame.request, frame.chosen), None
-        return None, _Outcome.TOO_MANY if frame.all_too_many else _Outcome.FAILURE
-
-    def _next_device(self, frame: _DeviceFrame, outcome: _Outcome | None) -> _Step:
-        if frame.taken is not None:
-            self._undo(frame.claim, frame.taken)
-            frame.taken = None
-        if outcome is _Outcome.TOO_MANY:
-            return None, outcome
-        alternative = frame.alternative
-        if alternative.every is not None:
-            # The devices of mode All are given, so there is one try only. Their order does not matter.
-            if outcome is None:
-                frame.taken = self._take(frame.claim, alternative, *alternative.every[frame.picked], must=True)
-        else:
-            frame.taken = self._take_next(frame, alternative)
-        if frame.taken is None:
-            return None, _Outcome.FAILURE
-        return _Cursor(frame.claim, frame.request, frame.alternative_index, frame.picked + 1, frame.position), None
-
-    def _take_next(self, frame: _DeviceFrame, alternative: Requested) -> _Taken | None:
+    def _take_next(self, frame: _DeviceFrame) -> bool:
         """Take the first suitable device at or after the frame's position, which moves behind it."""
-        while frame.position < len(self._candidates):
-            pool, record = self._candidates[frame.position]
-            frame.position += 1
-            self._step()
+        way, claim, order, candidates = frame.way, frame.claim, frame.order, self.candidates
+        alternative = way.alternative
+        if alternative.every is not None:
+            return self._take(claim, way, *alternative.every[frame.picked], must=True)
+        admin, holders, consumable = alternative.admin_access, self._holders, self._features.consumable_capacity
+        in_use, unmatched = self._setting.allocated.in_use, self._setting.selectors.first_unmatched
+        budget, end = self._setting.step_budget, len(candidates)
+        place = frame.position
+        while place < end:
+            pool, record = candidates[place if order is None else order[place]]
+            place += 1
+            self._steps += 1
+            if self._steps > budget:
+                raise GaveUp(budget)
             # Cheap tests first, and no test of a device in use: its selectors could fail, which would stop the pod.
-            if self._unavailable(frame.claim, alternative, record) or not selectable(self._setting, alternative, record):
+            if admin:
+                if claim in holders.get(record.number, ()):
+                    continue
+            elif record.number in holders or in_use(record.id, consumable):
                 continue
-            if self._features.consumable_capacity and not self._has_room(alternative, record):
+            if record.device.binding_conditions and not self._features.device_binding_and_status:
                 continue
-            taken = self._take(frame.claim, alternative, pool, record, must=False)
-            if taken is not None:
-                return taken
-        return None
+            if way.class_selectors and unmatched(record, way.class_selectors, way.class_origin) is not None:
+                continue
+            if way.selectors and unmatched(record, way.selectors, way.origin) is not None:
+                continue
+            if record.selection is not None and not record.selection.matches(self._setting.node):
+                continue
+            if self._take(claim, way, pool, record, must=False):
+                frame.position = place
+                return True
+        frame.position = place
+        return False
 
-    def _step(self) -> None:
-        self._steps += 1
-        if self._steps > self._setting.step_budget:
-            raise GaveUp(self._setting.step_budget)
+    def _order(self, alternative: Requested) -> Sequence[int] | None:
+        if self._preference is None or alternative.every is not None:
+            return None
+        order = list(self._preference(alternative, self.candidates, self))
+        if len(order) < len(self.candidates):
+            named = set(order)
+            order += [position for position in range(len(self.candidates)) if position not in named]
+        return order
+
+    def _way(self, claim: int, request: int, choice: int) -> _Way:
+        ways = self._ways[claim]
+        key = (request, choice)
+        way = ways.get(key)
+        if way is None:
+            alternative = self._claims[claim].requests[request].alternatives[choice]
+            name, parent = alternative.name, alternative.parent
+            binding = [each for each in self._constraints_of(claim) if each.covers(name, parent)]
+            way = ways[key] = _Way(alternative, binding)
+        return way
+
+    def _constraints_of(self, claim: int) -> Sequence[Constraint]:
+        known = self._constraints[claim]
+        if known is None:
+            made = [constraints.make(source, self._features.list_type_attributes) for source in self._claims[claim].constraints]
+            known = self._constraints[claim] = [constraint for constraint in made if constraint is not None]
+        return known
 
     # --- one device ---------------------------------------------------------------------------------------------------------------
 
+    def _take(self, claim: int, way: _Way, pool: Pool, record: PublishedDevice, must: bool) -> bool:
+        """Take a selectable device, or leave everything as it was.
+
+        `must`: it is one of mode All, was not asked yet whether it is in use, and a violated constraint is an error, for there is
+        no other device.
+        """
+        features, setting, number, alternative = self._features, self._setting, record.number, way.alternative
+        if must and self._unavailable(claim, alternative, record):
+            return False
+        draw = None
+        if features.consumable_capacity and (record.capacity or record.multi or alternative.capacity):
+            draw = capacity_draw(setting.draws, alternative, record)
+            # Upstream looks at the capacity first, except in mode All, where it is known to raise no error.
+            if not must and (draw is None or not self._fits(draw, record)):
+                return False
+        if record.slice.spec.skip_node_operations and not may_skip_node_operations(setting, record):
+            return False
+        mark = len(self._trail)
+        shareable = record.multi and features.consumable_capacity
+        if record.device.consumes_counters:
+            if not features.partitionable_devices:
+                return False
+            # A shared device pays for its counters once, with its first share.
+            already_paid = shareable and (number in self._shares or setting.allocated.is_shared(record.id))
+            if not already_paid and not self._draw_on_pool(pool, record):
+                return False
+        if (
+            record.blocking_taints
+            and features.device_taints
+            and untolerated(record.blocking_taints, alternative.tolerations) is not None
+        ):
+            self._revert(mark)
+            return False
+        if way.binding and not self._satisfies_constraints(way, record, must):
+            self._revert(mark)
+            return False
+        if must and draw is not None and not self._fits(draw, record):
+            self._revert(mark)
+            return False
+        if shareable:
+            assert draw is not None
+            self._reserve(number, draw)
+        else:
+            before = self._holders.get(number, ())
+            self._trail.append((_MARKED, number, before))
+            self._holders[number] = (*before, claim)
+        self.taken.append(Taken(claim, alternative, pool, record, draw if shareable else None))
+        self._held[claim] += 1
+        return True
+
     def _unavailable(self, claim: int, alternative: Requested, record: PublishedDevice) -> bool:
         """In use, as far as this request minds: admin access minds only the same claim."""
-        holders = self._in_use_by.get(record.number)
+        holders = self._holders.get(record.number, ())
         if alternative.admin_access:
-            return holders is not None and claim in holders
+            return claim in holders
         return bool(holders) or self._setting.allocated.in_use(record.id, self._features.consumable_capacity)
-
-    def _has_room(self, alternative: Requested, record: PublishedDevice) -> bool:
-        draw = capacity_draw(self._setting.draws, alternative, record)
-        return draw is not None and self._fits(draw, record)
 
     def _fits(self, draw: Draw, record: PublishedDevice) -> bool:
         return draw.fits(self._setting.allocated.consumed(record.id), self._provisional.get(record.number, _NOTHING))
 
-    def _take(self, claim: int, alternative: Requested, pool: Pool, record: PublishedDevice, must: bool) -> _Taken | None:
-        """Take a selectable device, or leave everything as it was.
-
-        `must`: a violated constraint is an error, for there is no other.
-        """
-        features, device = self._features, record.device
-        shareable = record.multi and features.consumable_capacity
-        if self._unavailable(claim, alternative, record):
-            return None
-        if not may_skip_node_operations(self._setting, record):
-            return None
-        taken = _Taken(pool, record)
-        if device.consumes_counters:
-            if not features.partitionable_devices:
-                return None
-            # A shared device pays for its counters once, with its first share.
-            already_paid = shareable and (record.number in self._shares or self._setting.allocated.is_shared(record.id))
-            if not already_paid and not self._draw_on_pool(taken):
-                return None
-        if features.device_taints and untolerated(record.blocking_taints, alternative.tolerations) is not None:
-            self._undo(claim, taken)
-            return None
-        if not self._satisfies_constraints(claim, alternative, taken, must):
-            self._undo(claim, taken)
-            return None
-        if not shareable:
-            self._in_use_by.setdefault(record.number, []).append(claim)
-            taken.marked = True
-        share_id = None
-        if features.consumable_capacity:
-            draw = capacity_draw(self._setting.draws, alternative, record)
-            # A device out of all devices was looked at for its room a moment ago; one that must be taken was not.
-            if draw is None or (must and not self._fits(draw, record)):
-                self._undo(claim, taken)
-                return None
-            if shareable:
-                taken.share = draw.amounts
-                self._reserve(record, draw.amounts)
-                share_id = self._setting.new_share_id()
-        self._picks[claim].append(
-            Pick(
-                reference=alternative.reference,
-                device=device,
-                slice=record.slice.spec,
-                tolerations=alternative.tolerations,
-                admin_access=alternative.admin_access,
-                share_id=share_id,
-                consumed=taken.share or {},
-            )
-        )
-        taken.picked = True
-        return taken
-
-    def _draw_on_pool(self, taken: _Taken) -> bool:
+    def _draw_on_pool(self, pool: Pool, record: PublishedDevice) -> bool:
         """Join the counter sets of the pool, and draw on its counters."""
-        pool, record = taken.pool, taken.record
-        if self._features.compatibility_groups and not self._join_groups(taken):
+        mark = len(self._trail)
+        if self._features.compatibility_groups and not self._join_groups(pool, record):
             return False
         use = self._counters.get(pool.id)
         if use is None:
             use = self._counters[pool.id] = CounterUse(pool.counters_left(self._setting.allocated))
         demand = pool.demand(record)
         if use.short_of(demand) is not None:
-            self._leave_groups(taken)
+            self._revert(mark)
             return False
         use.draw(demand)
-        taken.counters = True
+        self._trail.append((_COUNTED, use, demand))
         return True
 
-    def _join_groups(self, taken: _Taken) -> bool:
-        pool = taken.pool
-        taken.groups = []
-        for consumption in taken.record.device.consumes_counters:
+    def _join_groups(self, pool: Pool, record: PublishedDevice) -> bool:
+        mark = len(self._trail)
+        for consumption in record.device.consumes_counters:
             key = (pool.id, consumption.counter_set)
             before = self._groups.get(key)
             common = before if before is not None else pool.common_groups(self._setting.allocated).get(consumption.counter_set)
             declared = consumption.compatibility_groups
             if common is not None and not common.admits(declared):
-                self._leave_groups(taken)
+                self._revert(mark)
                 return False
-            taken.groups.append((consumption.counter_set, before))
+            self._trail.append((_GROUPED, key, before))
             self._groups[key] = compatibility.first(declared) if common is None else common.joined_by(declared)
         return True
 
-    def _leave_groups(self, taken: _Taken) -> None:
-        for counter_set, before in reversed(taken.groups or ()):
-            if before is None:
-                del self._groups[taken.pool.id, counter_set]
+    def _satisfies_constraints(self, way: _Way, record: PublishedDevice, must: bool) -> bool:
+        alternative = way.alternative
+        lookup = partial(attribute_of, self._setting, alternative, record)
+        for constraint in way.binding:
+            if constraint.add(lookup):
+                self._trail.append((_CONSTRAINED, constraint, None))
+            elif must:
+                raise AllocationError(
+                    f"claim {alternative.claim}, request {alternative.name}: cannot add device {record} because a claim "
+                    "constraint would not be satisfied",
+                    kind=FailureKind.CONSTRAINT_ON_ALL,
+                    claim=alternative.claim,
+                    request=alternative.reference,
+                    device=str(record),
+                )
             else:
-                self._groups[taken.pool.id, counter_set] = before
-        taken.groups = None
-
-    def _satisfies_constraints(self, claim: int, alternative: Requested, taken: _Taken, must: bool) -> bool:
-        added: list[Constraint] = []
-        taken.constraints = added
-        lookup = partial(self._attribute, alternative, taken.record)
-        for constraint in self._constraints[claim]:
-            if not constraint.covers(alternative.name, alternative.parent):
-                continue
-            if not constraint.add(lookup):
-                if must:
-                    raise AllocationError(
-                        f"claim {alternative.claim}, request {alternative.name}: cannot add device {taken.record} because a claim "
-                        "constraint would not be satisfied",
-                        kind=FailureKind.CONSTRAINT_ON_ALL,
-                        claim=alternative.claim,
-                        request=alternative.reference,
-                        device=str(taken.record),
-                    )
                 return False
-            added.append(constraint)
         return True
 
-    def _attribute(self, alternative: Requested, record: PublishedDevice, name: str) -> DeviceAttribute | None:
-        expression = alternative.derived.get(name)
-        if expression is not None:
-            return self._setting.selectors.derived_attribute(name, expression, record)
-        return static_attribute(record.device, record.id[0], name)
-
-    def _reserve(self, record: PublishedDevice, amounts: Mapping[str, Quantity]) -> None:
-        self._shares[record.number] = self._shares.get(record.number, 0) + 1
-        held = self._provisional.setdefault(record.number, {})
-        for name, amount in amounts.items():
+    def _reserve(self, number: int, draw: Draw) -> None:
+        self._trail.append((_SHARED, number, draw))
+        self._shares[number] = self._shares.get(number, 0) + 1
+        held = self._provisional.setdefault(number, {})
+        for name, amount in draw.amounts.items():
             held[name] = held.get(name, 0) + amount.nano
 
-    def _undo(self, claim: int, taken: _Taken) -> None:
-        number = taken.record.number
-        if taken.picked:
-            self._picks[claim].pop()
-        if taken.marked:
-            self._in_use_by[number].remove(claim)
-        if taken.share is not None:
-            self._shares[number] -= 1
-            held = self._provisional[number]
-            for name, amount in taken.share.items():
-                held[name] -= amount.nano
-            if not self._shares[number]:
-                del self._shares[number]
-        for constraint in reversed(taken.constraints):
-            constraint.remove()
-        self._leave_groups(taken)
-        if taken.counters:
-            self._counters[taken.pool.id].give_back(taken.pool.demand(taken.record))
+    def _give_back(self, frame: _DeviceFrame) -> None:
+        self.taken.pop()
+        self._held[frame.claim] -= 1
+        self._revert(frame.mark)
+
+    def _revert(self, mark: int) -> None:
+        """Undo all changes after the mark, the latest first."""
+        trail = self._trail
+        while len(trail) > mark:
+            change = trail.pop()
+            if change[0] == _MARKED:
+                _, number, before = change
+                if before:
+                    self._holders[number] = before
+                else:
+                    del self._holders[number]
+            elif change[0] == _COUNTED:
+                change[1].give_back(change[2])
+            elif change[0] == _CONSTRAINED:
+                change[1].remove()
+            elif change[0] == _GROUPED:
+                _, key, group = change
+                if group is None:
+                    del self._groups[key]
+                else:
+                    self._groups[key] = group
+            else:
+                _, number, draw = change
+                self._shares[number] -= 1
+                if not self._shares[number]:
+                    del self._shares[number]
+                held = self._provisional[number]
+                for name, amount in draw.amounts.items():
+                    held[name] -= amount.nano
+
+    def _clear(self) -> None:
+        """Give everything back."""
+        self._revert(0)
+        self.taken.clear()
+        self._held = [0] * len(self._claims)
 
     # --- the whole ----------------------------------------------------------------------------------------------------------------
 
-    def _constraints_of(self, claim: PreparedClaim[Candidate]) -> list[Constraint]:
-        made = [constraints.make(source, self._features.list_type_attributes) for source in claim.constraints]
-        return [constraint for constraint in made if constraint is not None]
+    def _whole(self) -> _Chosen | None:
+        """As `_walk`, but with the whole attempt in view. Raises Unsettled where the walk must meet errors in their order."""
+        instance = written_down(self._setting, self._claims, self.candidates)
+        # With a preference the answer depends on more than the instance says.
+        key = instance.key() if self._preference is None else None
+        known = self._setting.answers.get(key) if key is not None else None
+        if known is None:
+            known = Answer(self._first_of(instance))
+            if key is not None:
+                self._setting.answers.put(key, known)
+            self._clear()
+        if known.picks is None:
+            return None
+        if instance.cut:
+            # The requests that are left out are reached, and nothing before has met an error.
+            raise Unsettled(known.picks)
+        return self._replayed(known.picks)
 
-    def _solution(self, stack: Sequence[_Frame]) -> list[Solution]:
-        chosen = {(frame.claim, frame.request): frame.chosen for frame in stack if isinstance(frame, _AlternativeFrame)}
-        solutions: list[Solution] = []
-        for number, claim in enumerate(self._claims):
-            choices = [
-                Choice(request.source.name, alternative.reference, alternative.device_class)
-                for index, request in enumerate(claim.requests)
-                for alternative in [request.alternatives[chosen.get((number, index), 0)]]
-            ]
-            solutions.append(Solution(choices, self._picks[number]))
-        return solutions
+    def _first_of(self, instance: Instance) -> Sequence[Picked] | None:
+        if proof_of(instance) is not None:
+            return None
+        # Half of the steps that are left are the walk's, for the case that it is luckier.
+        self._last_step = (self._steps + self._setting.step_budget) // 2
+        try:
+            return Completion(instance, self._spend).first(self._begun)
+        except TooIntricate:
+            raise Unsettled from None
 
+    def _spend(self, steps: int) -> None:
+        self._steps += steps
+        if self._steps > self._last_step:
+            raise TooIntricate
 
-def selectable(setting: Setting, alternative: Requested, record: PublishedDevice) -> bool:
-    """Whether class, request and node select the device, whoever uses it (upstream-dra.md 3.6). Raises AllocationError."""
-    device = record.device
-    if device.binding_conditions and not setting.features.device_binding_and_status:
-        return False
-    ask = setting.selectors.first_unmatched
-    if ask(record, alternative.device_class.spec.selectors, alternative.class_origin) is not None:
-        return False
-    if ask(record, alternative.source.selectors, alternative.request_origin) is not None:
-        return False
-    return record.selection is None or record.selection.matches(setting.node)
+    def _begun(self, picks: Sequence[Picked]) -> Sequence[int] | None:
+        """The order in which devices are tried for the alternative that is last in `picks`, the others being served."""
+        if self._preference is None:
+            return None
+        self._clear()
+        self._replayed(picks)
+        latest = picks[-1]
+        return self._order(self._claims[latest.claim].requests[latest.request].alternatives[latest.choice])
 
+    def _replayed(self, picks: Sequence[Picked]) -> _Chosen:
+        """Take the devices that were picked, as the walk would have."""
+        chosen: dict[tuple[int, int], int] = {}
+        for claim, request, choice, positions in picks:
+            chosen[claim, request] = choice
+            way = self._way(claim, request, choice)
+            must = way.alternative.every is not None
+            for position in positions:
+                if not self._take(claim, way, *self.candidates[position], must=must):
+                    raise Unsettled
+        return chosen
 
-def may_skip_node_operations(setting: Setting, record: PublishedDevice) -> bool:
-    """Whether the node can do without the calls to the driver that the device's slice wants left out, if it wants any."""
-    if not record.slice.spec.skip_node_operations or not setting.features.experimental:
-        return True
-    return setting.features.optional_node_operations and NODE_OPERATIONS_FEATURE in setting.node.status.declared_features
-
-
-def capacity_draw(draws: Drawer, alternative: Requested, record: PublishedDevice) -> Draw | None:
-    """What a share for the request takes of the device, None if the device cannot serve it.
-
-    Raises AllocationError, which stops the pod.
-    """
-    try:
-        return draws(record, alternative.capacity)
-    except CapacityError as error:
-        raise AllocationError(
-            f"claim {alternative.claim}, request {alternative.name}: checking capacity for device {record}: {error}",
-            kind=FailureKind.CAPACITY_UNUSABLE,
-            claim=alternative.claim,
-            request=alternative.reference,
-            device=str(record),
-        ) from error
+    def _solution(self, chosen: _Chosen | None) -> list[Solution] | None:
+        if chosen is None:
+            return None
+        picks: list[list[Pick]] = [[] for _ in self._claims]
+        for taken in self.taken:
+            alternative, record = taken.alternative, taken.record
+            picks[taken.claim].append(
+                Pick(
+                    reference=alternative.reference,
+                    device=record.device,
+                    slice=record.slice.spec,
+                    tolerations=alternative.tolerations,
+                    admin_access=alternative.admin_access,
+                    share_id=self._setting.new_share_id() if taken.share is not None else None,
+                    consumed=taken.share.amounts if taken.share is not None else {},
+                )
+            )
+        return [
+            Solution(
+                [
+                    Choice(request.source.name, alternative.reference, alternative.device_class)
+                    for index, request in enumerate(claim.requests)
+                    for alternative in [request.alternatives[chosen.get((number, index), 0)]]
+                ],
+                picks[number],
+            )
+            for number, claim in enumerate(self._claims)
+        ]

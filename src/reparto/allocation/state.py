@@ -2,12 +2,16 @@
 
 The allocator only asks; claims come and go by `add` and `remove`, so a plan or a scheduler keeps one state and feeds it events
 instead of rebuilding it per pod. Devices held by several claims count once, and stay taken until the last holder is gone: the
-answer is always the one `from_claims` would give for the claims that are left.
+answer is always the one `from_claims` would give for the claims that are left. A journal says which pools changed, so that whoever
+keeps answers can tell which of them still hold.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeAlias
+from enum import IntEnum
+from threading import RLock
+from typing import Any, NamedTuple, TypeAlias
 
+from reparto.allocation.journal import Journal
 from reparto.model.quantity import Quantity
 from reparto.model.v1 import DeviceRequestAllocationResult, ResourceClaim
 
@@ -15,6 +19,27 @@ DeviceID: TypeAlias = tuple[str, str, str]
 """(driver, pool, device)."""
 SharedDeviceID: TypeAlias = tuple[str, str, str, str]
 """(driver, pool, device, share ID)."""
+
+
+PoolID: TypeAlias = tuple[str, str]
+"""(driver, pool name)."""
+
+
+class Change(IntEnum):
+    """What happened to devices of a pool."""
+
+    TAKEN = 1
+    """Devices were taken whole: nothing fits now that did not fit before."""
+    SHARED = 2
+    """Shares of devices were taken. Who shares a device pays for no counters (upstream-dra.md 3.8), so something may fit now."""
+    FREED = 3
+
+
+class PoolChange(NamedTuple):
+    """One entry of the journal: a claim came or went that holds devices of this pool."""
+
+    pool: PoolID
+    change: Change
 
 
 def claim_name(claim: ResourceClaim) -> str:
@@ -28,6 +53,9 @@ class AllocatedState:
     `devices` are taken whole, `shared` are shares of devices that allow several allocations, `consumed` is the capacity that all
     shares of a device hold together (quantities, or their text). Nothing here depends on slices: what a device draws from counters
     is read from the slices as they are now (upstream-dra.md 3.10).
+
+    `add` and `remove` cost what the claim holds. All allocators over one state take turns by its `lock`; who decides something and
+    adds it, while other threads do so too, holds the lock for both.
     """
 
     def __init__(
@@ -45,14 +73,24 @@ class AllocatedState:
         self._consumers: dict[DeviceID, int] = {}
         self._share_ids: dict[str, int] = {}
         self._claims: dict[str, ResourceClaim] = {}
+        # By pool: devices that are held in any form, with the number of reasons; and the version that changed it last.
+        self._in_pool: dict[PoolID, dict[str, int]] = {}
+        self._pool_versions: dict[PoolID, int] = {}
         self.version = 0
         """Grows with every change, so that whoever derives something from the state can tell when that is stale."""
+        self.journal: Journal[PoolChange] = Journal()
+        """Which pools changed."""
+        self.lock = RLock()
+        for identity in self._given:
+            self._hold(identity)
         for driver, pool, device, share_id in set(shared):
             self._share_ids[share_id] = self._share_ids.get(share_id, 0) + 1
             identity = (driver, pool, device)
             self._given_shares[identity] = self._given_shares.get(identity, 0) + 1
+            self._hold(identity)
         for identity, amounts in (consumed or {}).items():
             self._consume(identity, {name: _nano(value) for name, value in amounts.items()})
+            self._hold(identity)
 
     @classmethod
     def from_claims(cls, claims: Iterable[ResourceClaim]) -> "AllocatedState":
@@ -64,29 +102,43 @@ class AllocatedState:
 
     def add(self, claim: ResourceClaim) -> None:
         """Count what `claim` holds. A claim that was counted before is counted anew, as it is now."""
-        key = _key(claim)
-        if key in self._claims:
-            self.remove(claim)
-        if claim.status.allocation is None:
-            return
-        self._claims[key] = claim
-        self.version += 1
-        owner = claim_name(claim)
-        for identity, result in _held(claim):
-            owners = self._holders(result).setdefault(identity, {})
-            owners[owner] = owners.get(owner, 0) + 1
-            if result.share_id is not None:
-                self._share_ids[result.share_id] = self._share_ids.get(result.share_id, 0) + 1
-                if result.consumed_capacity is not None:
-                    self._consume(identity, _amounts(result))
+        with self.lock:
+            key = _key(claim)
+            if key in self._claims:
+                self._remove(key)
+            if claim.status.allocation is None:
+                return
+            self._claims[key] = claim
+            owner = claim_name(claim)
+            changed: dict[PoolID, Change] = {}
+            for identity, result in _held(claim):
+                change = Change.TAKEN
+                owners = self._holders(result).setdefault(identity, {})
+                owners[owner] = owners.get(owner, 0) + 1
+                if result.share_id is not None:
+                    change = Change.SHARED
+                    self._share_ids[result.share_id] = self._share_ids.get(result.share_id, 0) + 1
+                    if result.consumed_capacity is not None:
+                        amounts = _amounts(result)
+                        self._consume(identity, amounts)
+                        if any(amount < 0 for amount in amounts.values()):
+                            change = Change.FREED
+                self._hold(identity)
+                pool = identity[:2]
+                changed[pool] = max(change, changed.get(pool, change))
+            self._changed(changed)
 
     def remove(self, claim: ResourceClaim) -> None:
         """Free what `claim` was last counted with; nothing happens if it never was."""
-        counted = self._claims.pop(_key(claim), None)
+        with self.lock:
+            self._remove(_key(claim))
+
+    def _remove(self, key: str) -> None:
+        counted = self._claims.pop(key, None)
         if counted is None:
             return
-        self.version += 1
         owner = claim_name(counted)
+        changed: dict[PoolID, Change] = {}
         for identity, result in _held(counted):
             holders = self._holders(result)
             _leave(holders[identity], owner)
@@ -96,6 +148,28 @@ class AllocatedState:
                 _leave(self._share_ids, result.share_id)
                 if result.consumed_capacity is not None:
                     self._release(identity, _amounts(result))
+            changed[identity[:2]] = Change.FREED
+            self._let_go(identity)
+        self._changed(changed)
+
+    def _changed(self, pools: Mapping[PoolID, Change]) -> None:
+        self.version += 1
+        for pool, change in pools.items():
+            if pool in self._in_pool:
+                self._pool_versions[pool] = self.version
+            else:
+                self._pool_versions.pop(pool, None)
+            self.journal.write(PoolChange(pool, change))
+
+    def _hold(self, device: DeviceID) -> None:
+        held = self._in_pool.setdefault(device[:2], {})
+        held[device[2]] = held.get(device[2], 0) + 1
+
+    def _let_go(self, device: DeviceID) -> None:
+        held = self._in_pool[device[:2]]
+        _leave(held, device[2])
+        if not held:
+            del self._in_pool[device[:2]]
 
     def _holders(self, result: DeviceRequestAllocationResult) -> dict[DeviceID, dict[str, int]]:
         return self._whole if result.share_id is None else self._sharing
@@ -112,6 +186,14 @@ class AllocatedState:
         """True if the device is held in any form, which is when it draws on its counters."""
         return device in self._given or device in self._whole or self.is_shared(device)
 
+    def allocated_in(self, pool: PoolID) -> Mapping[str, int]:
+        """The devices of a pool, by name, for which `is_allocated` is true. A view: it changes with the state."""
+        return self._in_pool.get(pool, _NOTHING)
+
+    def pool_version(self, pool: PoolID) -> int:
+        """Another one after every change to the devices of this pool; 0 while no claim holds any of them."""
+        return self._pool_versions.get(pool, 0)
+
     def knows_share(self, share_id: str) -> bool:
         """True if some share has this ID already."""
         return share_id in self._share_ids
@@ -126,6 +208,12 @@ class AllocatedState:
         Empty if it is free or nobody said who holds it.
         """
         return tuple(sorted({*self._whole.get(device, ()), *self._sharing.get(device, ())}))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "lock"}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values, lock=RLock())
 
     def __repr__(self) -> str:
         held = {*self._given, *self._whole, *self._sharing, *self._given_shares, *self._consumed}

@@ -3,7 +3,8 @@
 A question of its own, asked after `Allocator.allocate` said None or failed; the search itself records nothing. Each request is
 looked at by itself first: how many devices are left after each gate, in the order in which gates depend on less and less permanent
 things (selectors, then capacity, use, taints, counters). The gate at which fewer are left than the request needs is the answer. If
-every request alone could be served, small searches tell whether a constraint or the competition of requests is to blame.
+every request alone could be served, small searches tell whether a constraint or the competition of requests is to blame, and a
+proof, where there is one, tells what was counted.
 """
 
 from collections.abc import Sequence
@@ -11,17 +12,20 @@ from dataclasses import dataclass, replace
 
 from reparto.allocation.allocator import Allocator
 from reparto.allocation.errors import AllocationError, FailureKind, GaveUp
+from reparto.allocation.instance import written_down
 from reparto.allocation.inventory import PublishedDevice
 from reparto.allocation.node_matching import NodeSelection
 from reparto.allocation.pools import Pool
+from reparto.allocation.proofs import Proof, ProofKind, proof_of
 from reparto.allocation.requests import PreparedClaim, PreparedRequest
-from reparto.allocation.search import Candidate, Requested, Search, Setting, capacity_draw, may_skip_node_operations
+from reparto.allocation.search import Search
+from reparto.allocation.setting import Candidate, Requested, Setting, capacity_draw, may_skip_node_operations
 from reparto.allocation.taints import untolerated
 from reparto.model import codes
 from reparto.model.core import Node
-from reparto.model.v1 import DeviceConstraint, DeviceRequest, ResourceClaim
+from reparto.model.v1 import DeviceRequest, ResourceClaim
 
-SEARCH_STEPS = 5_000
+SEARCH_STEPS = 10_000
 """Steps that one of the small searches may take: an explanation must not cost more than the answer."""
 
 _KINDS = {
@@ -201,6 +205,10 @@ class _Explanation:
         alone: PreparedRequest[Candidate] = PreparedRequest(DeviceRequest(name=alternative.name), False, [alternative])
         if self._solvable([PreparedClaim(ResourceClaim(), alternative.claim, [alone], [])]) is not False:
             return None
+        proof = self._proof([PreparedClaim(ResourceClaim(), alternative.claim, [alone], [])])
+        if proof is not None and proof.kind is ProofKind.CAPACITY:
+            cause = f"capacity {proof.counter} of all devices does not suffice for {alternative.need} shares at once"
+            return _CAPACITY_LEFT * 100, replace(base, code=codes.CAPACITY, cause=cause, needed=alternative.need)
         if any(record.device.consumes_counters for _, record in self._candidates):
             cause = f"the shared counters do not allow {alternative.need} such devices at once"
             return _COUNTERS * 100, replace(base, code=codes.COUNTERS, cause=cause, needed=alternative.need)
@@ -267,13 +275,18 @@ class _Explanation:
         """What stops a claim each of whose requests could be served by itself; None if nothing does, or nobody knows."""
         if self._solvable([claim]) is not False:
             return None
-        if self._solvable([replace(claim, constraints=[])]) is False:
-            names = ", ".join(request.source.name for request in claim.requests)
-            return Gate(codes.COMBINATION, f"requests {names} compete for the same devices", claim=claim.name)
+        unbound = replace(claim, constraints=[])
+        if self._solvable([unbound]) is False:
+            return _of_requests(claim, self._proof([unbound]))
         for index, constraint in enumerate(claim.constraints):
-            if self._solvable([replace(claim, constraints=[constraint])]) is False:
-                return Gate(codes.CONSTRAINT, _unmet(constraint), claim=claim.name, constraint=index)
+            bound = replace(claim, constraints=[constraint])
+            if self._solvable([bound]) is False:
+                return _of_constraint(claim, index, self._proof([bound]))
         return Gate(codes.CONSTRAINT, "no combination of free devices meets all constraints at once", claim=claim.name)
+
+    def _proof(self, claims: Sequence[PreparedClaim[Candidate]]) -> Proof | None:
+        """Why these claims have no solution, if counting shows it."""
+        return proof_of(written_down(self._setting, claims, self._candidates))
 
     def _solvable(self, claims: Sequence[PreparedClaim[Candidate]]) -> bool | None:
         try:
@@ -331,10 +344,38 @@ def _describe_selector(gate: Gate, alternative: Requested, fall: _Fall) -> Gate:
     )
 
 
-def _unmet(constraint: DeviceConstraint) -> str:
+def _of_requests(claim: PreparedClaim[Candidate], proof: Proof | None) -> Gate:
+    """What keeps the requests of a claim from being served together, though each could be."""
+    if proof is None:
+        names = ", ".join(request.source.name for request in claim.requests)
+        return Gate(codes.COMBINATION, f"requests {names} compete for the same devices", claim=claim.name)
+    names = ", ".join(claim.requests[request].source.name for _, request in proof.requests)
+    if proof.kind is ProofKind.COUNTERS:
+        return Gate(codes.COUNTERS, f"counter {proof.counter} does not suffice for requests {names} together", claim=claim.name)
+    if proof.kind is ProofKind.CAPACITY:
+        return Gate(codes.CAPACITY, f"capacity {proof.counter} does not suffice for requests {names} together", claim=claim.name)
+    return Gate(
+        codes.COMBINATION,
+        f"requests {names} compete for the same devices",
+        what=f"devices for requests {names}",
+        claim=claim.name,
+        matching=proof.have,
+        total=proof.total,
+        needed=proof.need,
+    )
+
+
+def _of_constraint(claim: PreparedClaim[Candidate], index: int, proof: Proof | None) -> Gate:
+    """The constraint that no combination meets, with what was counted."""
+    constraint = claim.constraints[index]
     if constraint.match_attribute is not None:
-        return f"no combination of free devices agrees in {constraint.match_attribute}"
-    return f"no combination of free devices differs in {constraint.distinct_attribute}"
+        cause, what = f"no combination of free devices agrees in {constraint.match_attribute}", "devices that agree"
+    else:
+        cause, what = f"no combination of free devices differs in {constraint.distinct_attribute}", "devices that differ"
+    gate = Gate(codes.CONSTRAINT, cause, claim=claim.name, constraint=index)
+    if proof is None or proof.kind not in (ProofKind.AGREEMENT, ProofKind.DIFFERENCE):
+        return gate
+    return replace(gate, what=what, matching=proof.have, total=max(proof.total, proof.have), needed=proof.need)
 
 
 def _for_node(selection: NodeSelection, node: Node) -> bool:

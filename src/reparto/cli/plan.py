@@ -14,6 +14,7 @@ from reparto.cli.inputs import DEFAULT_VERSION, Inputs, input_options
 from reparto.cli.output import output_option
 
 if TYPE_CHECKING:
+    from reparto.allocation.allocator import Policy
     from reparto.cli.plan_answer import Answer
     from reparto.cli.plan_diff import Difference
     from reparto.model.intake import Intake
@@ -28,6 +29,7 @@ Examples:
   reparto plan -f manifests/ -f nodes.json -n ml     one namespace of a folder and a dump
   kubectl get resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates,nodes,pods -A -o yaml | reparto plan -f -
   reparto plan -f cluster.yaml --reasons             why pods are pending, in full
+  reparto plan -f cluster.yaml --policy best-fit --reasons        how the same pods would fit better, and why so
   reparto plan -f cluster.yaml --show devices        who holds which device afterwards
   reparto plan -f cluster.yaml -o json | jq '.pods[] | select(.verdict == "pending") | .reasons'
   reparto plan -f cluster.yaml -f new.yaml --diff cluster.yaml    what new.yaml changes
@@ -43,13 +45,15 @@ With --diff: 0 nothing changed; 1 something did; 2 input that cannot be used.
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rules:
-    """How to plan: `replicas` instead of those written; with the scores of the best nodes; `lenient`: even where nothing has such
-    replicas."""
+    """How to plan: `replicas` instead of those written; with the scores of the best nodes; with why best-fit chose what it chose;
+    `lenient`: even where nothing has such replicas."""
 
     replicas: "tuple[Override, ...]"
     all_nodes: bool
     max_steps: int | None
     keep_scores: bool = False
+    policy: "Policy" = "first-fit"
+    keep_choices: bool = False
     lenient: bool = False
 
 
@@ -79,11 +83,11 @@ class Rules:
 )
 @click.option(
     "--policy",
-    type=click.Choice(["first-fit"]),
+    type=click.Choice(["first-fit", "best-fit"]),
     default="first-fit",
     show_default=True,
-    expose_value=False,  # nothing to pass on while there is one
-    help="How devices are chosen on a node: first-fit takes the very devices that Kubernetes takes.",
+    help="How devices and nodes are chosen: first-fit takes the very ones that Kubernetes takes, best-fit those whose loss costs "
+    "the rest least.",
 )
 @click.option("--all-nodes", is_flag=True, help="Compare all nodes that fit; in a large cluster, the scheduler stops at a share.")
 @click.option(
@@ -100,6 +104,7 @@ def plan(
     summary: bool,
     former: str | None,
     replicas: tuple[str, ...],
+    policy: "Policy",
     all_nodes: bool,
     max_steps: int | None,
 ) -> None:
@@ -108,7 +113,14 @@ def plan(
     Pods are taken in the scheduler's order; each sees what the former took. Nothing is changed anywhere.
     """
     _only_one({"--show": show is not None, "--reasons": reasons, "--summary": summary, "--diff": former is not None})
-    rules = Rules(_overrides(replicas) if replicas else (), all_nodes, max_steps, keep_scores=output == "wide")
+    rules = Rules(
+        _overrides(replicas) if replicas else (),
+        all_nodes,
+        max_steps,
+        keep_scores=output == "wide",
+        policy=policy,
+        keep_choices=output in ("wide", "json") or reasons,
+    )
     answer = _answer(inputs, rules, documents=output == "yaml" and not summary and former is None)
     if former is not None:
         from reparto.cli.plan_answer import print_difference
@@ -160,6 +172,8 @@ def _answer(inputs: Inputs, rules: Rules, *, documents: bool) -> "Answer":
         max_steps=rules.max_steps,
         sampling=Sampling(all_nodes=rules.all_nodes),
         keep_scores=rules.keep_scores,
+        policy=rules.policy,
+        keep_choices=rules.keep_choices,
     )
     notes, errors = (*decided.notes, *_notes(inputs, intake)), tuple(intake.errors)
     if made is not None:

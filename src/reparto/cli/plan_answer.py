@@ -88,7 +88,7 @@ def _print_pods(answer: Answer, output: str, *, in_full: bool) -> None:
         write_names(_named("pod", pod.namespace, pod.name, answer) for pod in plan.pods)
         return
     from reparto.cli.rendering.pods import pod_table
-    from reparto.cli.rendering.reasons import reasons_text
+    from reparto.cli.rendering.reasons import choices_text, reasons_text
     from reparto.cli.rendering.remarks import hints_text, notes_text, sum_text
 
     wide, width = output == "wide", line_width()
@@ -100,6 +100,7 @@ def _print_pods(answer: Answer, output: str, *, in_full: bool) -> None:
         body = pod_table(pods, answer.whole.slices, namespaces=answer.several_namespaces, wide=wide, width=width)
     parts = [
         body,
+        choices_text(pods, width) if wide and not in_full else "",
         hints_text(pods, width) if wide and not in_full else "",
         notes_text(plan.notes, all_of_them=wide, width=width),
         sum_text(plan, answer.namespace, width, hidden=hidden),

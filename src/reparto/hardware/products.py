@@ -31,6 +31,11 @@ def product(driver: str, device: Device) -> str:
     return ", ".join(part for part in (name, profile) if part)
 
 
+def profile(driver: str, device: Device) -> str:
+    """The profile of a partition, as in `1g.10gb`; empty for what is none."""
+    return _first(driver, device.attributes or {}, _PROFILE)
+
+
 def _first(driver: str, attributes: Mapping[str, DeviceAttribute], names: tuple[str, ...]) -> str:
     for name in names:
         attribute = attributes.get(name) or attributes.get(f"{driver}/{name}")

@@ -17,20 +17,21 @@ from typing import Final
 import msgspec
 
 from reparto.allocation import AllocationError
+from reparto.allocation.lanes import Lanes, all_of, positions, rotated
 from reparto.placement.cluster import Cluster, NodeState
 from reparto.placement.extended_resources import Bridge, served_by_plugin
 from reparto.placement.label_selectors import SelectorError
-from reparto.placement.lanes import Lanes, all_of, positions, rotated
 from reparto.placement.node_order import wanted
 from reparto.placement.plugins.checks import Checked, NodeCheck
 from reparto.placement.plugins.declared_features import DeclaredFeatures
 from reparto.placement.plugins.devices import PodDevices
 from reparto.placement.plugins.images import Images
 from reparto.placement.plugins.node_affinity import PreferredAffinity, RequiredAffinity, named_nodes
+from reparto.placement.plugins.packing import NodePacking, Packed
 from reparto.placement.plugins.pod_affinity import PodAffinity, RelationFilter, Rules, compile_rules
 from reparto.placement.plugins.ports import HostPorts
 from reparto.placement.plugins.resources_fit import LoadScores, ResourcesFit
-from reparto.placement.plugins.spread import HardSpread, Spread
+from reparto.placement.plugins.spread import HardSpread, SoftSpread, Spread
 from reparto.placement.plugins.taints import Cordon, Taints
 from reparto.placement.pod_view import PodView, Shape
 from reparto.placement.rejections import Rejection
@@ -90,17 +91,30 @@ class Outcome(msgspec.Struct, frozen=True, eq=False):
     refusals: Refusals | None = None
     compared: Sequence[int] = ()
     scores: Sequence[int] = ()
+    packed: Packed | None = None
+    """How best-fit chose, where it compared nodes; there are no scores then."""
+    fitting: int = 0
+    """How many nodes fit; 0: only the nominated one was asked about."""
 
 
 class Scheduling:
     """The scheduler's side of a plan: its plugins, what they remember, and where its next search begins."""
 
-    def __init__(self, cluster: Cluster, spread: Spread, affinity: PodAffinity, bridge: Bridge, sampling: Sampling) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        spread: Spread,
+        affinity: PodAffinity,
+        bridge: Bridge,
+        sampling: Sampling,
+        packing: NodePacking | None = None,
+    ) -> None:
         self._cluster = cluster
         self._spread = spread
         self._affinity = affinity
         self._bridge = bridge
         self._sampling = sampling
+        self._packing = packing
         self._images = Images(cluster)
         self._start = 0
         self._checked: dict[Shape, Checked] = {}
@@ -165,7 +179,10 @@ class Scheduling:
         if not fitting:
             return Outcome(None, Refusals(search.chosen, checked, spread, relations, devices, features, named, yielding))
         if len(fitting) == 1:
-            return Outcome(self._cluster.nodes[fitting[0]])
+            return Outcome(self._cluster.nodes[fitting[0]], fitting=1)
+        if self._packing is not None and devices is not None and devices.answers is not None:
+            packed = self._packing.best(devices, fitting, self._wishes(view, rules, devices, fitting))
+            return Outcome(self._cluster.nodes[fitting[packed.place]], None, (), (), packed, len(fitting))
         scores = self._total(view, rules, devices, fitting)
         return Outcome(self._cluster.nodes[fitting[_top(scores)]], None, fitting, scores)
 
@@ -215,7 +232,7 @@ class Scheduling:
         if devices is not None and (answers := devices.answers) is not None:
             try:
                 # What is not known any more may have been taken.
-                if not (answers.fits[position] if answers.known[position] else devices.fit(position)):
+                if not (devices.fit(position) if answers.unknown[position] else answers.fits[position]):
                     return False
             except AllocationError:
                 return None
@@ -279,7 +296,7 @@ class Scheduling:
             passing = fits
             # Where nothing is known of a node's devices, they are not there.
             fits = bytearray(all_of([passing, view(answers.fits)]))
-            unknown = view(all_of([before, answers.known.translate(_NOT)]))
+            unknown = view(all_of([before, answers.unknown]))
             at = seen = 0
             while (place := unknown.find(1, at)) >= 0:
                 seen += fits.count(1, at, place)
@@ -359,8 +376,27 @@ class Scheduling:
         if own is None:
             own = self._scores[view.shape] = _ShapeScores(view.shape, self._cluster, self._images)
         totals = own.scores(fitting)
+        return self._weighted(view, rules, devices, fitting, totals, self._spread.soft(view))
+
+    def _wishes(self, view: PodView, rules: Rules, devices: PodDevices, fitting: Sequence[int]) -> list[int]:
+        """As `_total`, of what users ask of nodes only: not how full nodes are, nor spread that no user asked for."""
+        own = self._scores.get(view.shape)
+        if own is None:
+            own = self._scores[view.shape] = _ShapeScores(view.shape, self._cluster, self._images)
+        soft = self._spread.soft(view) if view.pod.spec.topology_spread_constraints else None
+        return self._weighted(view, rules, devices, fitting, own.wishes(fitting), soft)
+
+    def _weighted(
+        self,
+        view: PodView,
+        rules: Rules,
+        devices: PodDevices | None,
+        fitting: Sequence[int],
+        totals: list[int],
+        soft: SoftSpread | None,
+    ) -> list[int]:
         weighted: list[tuple[int, Sequence[int]]] = []
-        if (soft := self._spread.soft(view)) is not None:
+        if soft is not None:
             weighted.append((_SPREAD, soft.scores(fitting)))
         if (relations := self._affinity.score(view, rules)) is not None:
             weighted.append((_POD_AFFINITY, relations.scores(fitting)))
@@ -415,6 +451,13 @@ class _ShapeScores:
             totals.append(score)
         if self._images is not None:
             totals = [total + self._images[position] for total, position in zip(totals, fitting, strict=True)]
+        return self._wished(fitting, totals)
+
+    def wishes(self, fitting: Sequence[int]) -> list[int]:
+        """What the pod asks of nodes, without how full they are: taints it does not like, and affinity."""
+        return self._wished(fitting, [0] * len(fitting))
+
+    def _wished(self, fitting: Sequence[int], totals: list[int]) -> list[int]:
         if self._taints is not None:
             raw = [self._taints[position] for position in fitting]
             if highest := max(raw):
@@ -427,7 +470,6 @@ class _ShapeScores:
 
 
 _NO_RULES: Final = Rules()
-_NOT: Final = bytes([1, 0, *range(2, 256)])
 
 
 def _top(scores: Sequence[int]) -> int:

@@ -66,12 +66,37 @@ class NodeScore(msgspec.Struct, frozen=True):
     score: int
 
 
+class NodeChoice(msgspec.Struct, frozen=True):
+    """Why a pod is on this node, in one line."""
+
+    node: str
+    message: str
+
+
+class DeviceChoice(msgspec.Struct, frozen=True):
+    """Why a request got this device, in one line."""
+
+    request: str
+    driver: str
+    pool: str
+    device: str
+    message: str
+
+
+class Choices(msgspec.Struct, frozen=True):
+    """Why best-fit chose as it did: the node, then each device that was a choice, in the order of the claims."""
+
+    node: NodeChoice
+    devices: tuple[DeviceChoice, ...] = ()
+
+
 class PodPlan(msgspec.Struct, frozen=True, rename="camel"):
     """One pod, real or hypothetical; `node` is empty where it has none.
 
     `extended_resource_claim_status` is what the scheduler writes into the pod's status: which claim serves its extended resources,
     and which container uses which request of it. `scores` has the nodes that fit with the highest total scores, the chosen one
-    first, where they were asked for and compared; they are no part of the JSON contract.
+    first, where they were asked for and compared; they are no part of the JSON contract. `choices` say why the pod got what it got,
+    where this plan placed it by best-fit.
     """
 
     namespace: str
@@ -84,6 +109,7 @@ class PodPlan(msgspec.Struct, frozen=True, rename="camel"):
     reasons: tuple[Reason, ...] = ()
     extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
     scores: tuple[NodeScore, ...] | msgspec.UnsetType = msgspec.UNSET
+    choices: Choices | msgspec.UnsetType = msgspec.UNSET
 
 
 class Plan(msgspec.Struct, frozen=True):

@@ -13,13 +13,12 @@ from typing import Final
 
 import msgspec
 
-from reparto.allocation import AllocatedState, AllocationError, Allocator, Features, apply_taint_rules
-from reparto.allocation.allocator import STEP_BUDGET
+from reparto.allocation import AllocatedState, AllocationError, Allocator, Features, Fleet, apply_taint_rules
+from reparto.allocation.allocator import STEP_BUDGET, Policy
 from reparto.model import codes, core, v1
 from reparto.model.meta import ObjectMeta
 from reparto.placement.admission import Admission
 from reparto.placement.admitted import as_admitted
-from reparto.placement.attempts import Attempts
 from reparto.placement.claims import Claims, PodClaim, binding, obstacles, reserve, reserved_for, unreserved
 from reparto.placement.cluster import Cluster, NodeState
 from reparto.placement.cycle import Outcome, Refusals, Sampling, Scheduling
@@ -35,8 +34,9 @@ from reparto.placement.extended_resources import (
 )
 from reparto.placement.failures import Explanations, failure_of_error
 from reparto.placement.label_selectors import SelectorError
-from reparto.placement.plan import ClaimPlan, NodeScore, Note, Plan, PodPlan, Reason, Verdict
+from reparto.placement.plan import Choices, ClaimPlan, NodeScore, Note, Plan, PodPlan, Reason, Verdict
 from reparto.placement.plugins.devices import Devices, PodDevices
+from reparto.placement.plugins.packing import NodePacking
 from reparto.placement.plugins.pod_affinity import PodAffinity, known_namespaces
 from reparto.placement.plugins.spread import Spread
 from reparto.placement.pod_view import PodView, Shapes
@@ -65,6 +65,8 @@ def make_plan(
     max_steps: int | None = None,
     sampling: Sampling | None = None,
     keep_scores: bool = False,
+    policy: Policy = "first-fit",
+    keep_choices: bool = False,
 ) -> Plan:
     """Decide every pod of `snapshot`.
 
@@ -72,10 +74,13 @@ def make_plan(
     extended resources (DRAExtendedResource), `group_claims` whether pods share the claims of their PodGroups
     (DRAWorkloadResourceClaims). `max_steps` bounds the search of one pod on one node (None: the allocator's default).
     `sampling` says at how many nodes the scheduler looks (None: as it does by default), `keep_scores` whether the plan has the
-    scores of the best nodes. The answer is a function of the arguments alone.
+    scores of the best nodes. With `policy` best-fit devices and nodes are those whose loss costs the rest least, all nodes are
+    looked at, and `keep_choices` says whether the plan has why. The answer is a function of the arguments alone.
     """
-    sampling = sampling or Sampling()
-    return _Planner(snapshot, features, taint_rules, extended_resources, group_claims, max_steps, sampling, keep_scores).run()
+    sampling = (sampling or Sampling()) if policy == "first-fit" else Sampling(all_nodes=True)
+    return _Planner(
+        snapshot, features, taint_rules, extended_resources, group_claims, max_steps, sampling, keep_scores, policy, keep_choices
+    ).run()
 
 
 class _Planner:
@@ -89,6 +94,8 @@ class _Planner:
         max_steps: int | None,
         sampling: Sampling,
         keep_scores: bool,
+        policy: Policy,
+        keep_choices: bool,
     ) -> None:
         self._snapshot = snapshot
         self._keep_scores = keep_scores
@@ -97,16 +104,23 @@ class _Planner:
         self._slices = apply_taint_rules(snapshot.slices, snapshot.taint_rules) if taint_rules else list(snapshot.slices)
         self._state = AllocatedState.from_claims(snapshot.claims.values())
         allocator = Allocator(
-            self._slices, snapshot.classes.values(), allocated=self._state, features=features, step_budget=max_steps or STEP_BUDGET
+            self._slices,
+            snapshot.classes.values(),
+            allocated=self._state,
+            features=features,
+            policy=policy,
+            step_budget=max_steps or STEP_BUDGET,
         )
         self._cluster = Cluster(snapshot.nodes)
-        self._devices = Devices(self._cluster, Attempts(allocator, self._slices), features)
+        self._devices = Devices(self._cluster, Fleet(allocator, (state.node for state in self._cluster.nodes)), features)
         mapping = map_classes(snapshot.classes.values()) if extended_resources else ClassMapping()
         self._bridge = Bridge(mapping)
         self._admission = Admission(snapshot, mapping)
         spread = Spread(self._cluster, snapshot.default_selectors)
         affinity = PodAffinity(self._cluster, known_namespaces(snapshot.namespaces, snapshot.pods))
-        self._scheduling = Scheduling(self._cluster, spread, affinity, self._bridge, sampling)
+        self._packing = NodePacking(self._cluster, allocator) if policy == "best-fit" else None
+        self._keep_choices = keep_choices
+        self._scheduling = Scheduling(self._cluster, spread, affinity, self._bridge, sampling, self._packing)
         self._shapes = Shapes()
         self._why = RefusalReasons(self._cluster, self._devices, Explanations(allocator), snapshot.nodes_inferred)
         self._leaving = {item.metadata.name for item in snapshot.namespaces if _is_leaving(item)}
@@ -258,12 +272,21 @@ class _Planner:
                 entries = (*entries, PodClaim("", claim, reference("Pod", pod.metadata), "spec.containers"))
                 given[key(claim.metadata)] = allocations[-1]
         placed = [self._given(entry, given, pod) for entry in entries]
+        choices = self._choices(node, devices, outcome)
         if commit:
             self._scheduling.placed(view, node.position)
-            self._commit(placed, given, node)
+            self._commit(placed, given)
         waiting = self._waiting(placed)
         answer = _answer(pod, "waiting" if waiting else "placed", node.name, placed, waiting, hypothetical, status)
+        answer = msgspec.structs.replace(answer, choices=choices)
         return msgspec.structs.replace(answer, scores=_best(outcome, self._cluster.nodes)) if self._keep_scores else answer
+
+    def _choices(self, node: NodeState, devices: PodDevices | None, outcome: Outcome) -> Choices | msgspec.UnsetType:
+        """Why node and devices were chosen, where best-fit chose them; to be asked before they are taken."""
+        if self._packing is None or not self._keep_choices or devices is None or devices.answers is None:
+            return msgspec.UNSET
+        chosen = self._packing.node_choice(node, outcome.packed, outcome.fitting)
+        return Choices(chosen, tuple(self._packing.device_choices(node, devices)))
 
     def _half_bound(
         self,
@@ -282,7 +305,7 @@ class _Planner:
             for entry in entries
         ]
         if commit:
-            self._commit(written, given, node)
+            self._commit(written, given)
         return _answer(view.pod, "pending", "", written, (reason,), hypothetical)
 
     def _given(self, entry: PodClaim, given: _Given, pod: core.Pod) -> PodClaim:
@@ -290,13 +313,12 @@ class _Planner:
         allocation = entry.claim.status.allocation or given[key(entry.claim.metadata)]
         return msgspec.structs.replace(entry, claim=reserve(entry.claim, allocation, pod, entry.membership))
 
-    def _commit(self, placed: Sequence[PodClaim], given: _Given, node: NodeState) -> None:
+    def _commit(self, placed: Sequence[PodClaim], given: _Given) -> None:
         """Write the claims, for the pods that follow."""
         for entry in placed:
             self._claims.put(entry.claim)
             if key(entry.claim.metadata) in given:
                 self._state.add(entry.claim)
-                self._devices.took(entry.claim, node)
 
     # --- pods that are not placed ------------------------------------------------------------------------------------------------
 
@@ -318,7 +340,6 @@ class _Planner:
         """A claim of an attempt that failed: the scheduler refuses the pod on every node, and deletes the claim."""
         if left_over.status.allocation is not None:
             self._state.remove(left_over)
-            self._devices.freed()
         self._scheduling.refused_everywhere(self._view(pod))
         if not preempts(pod, self._snapshot.priority_classes):
             self._scheduling.nominate(self._view(pod))
@@ -349,7 +370,6 @@ class _Planner:
                 continue
             self._state.remove(claim)
             self._claims.put(msgspec.structs.replace(claim, status=v1.ResourceClaimStatus()))
-            self._devices.freed()
             user, used = pod.metadata.name, claim.metadata.name
             message = f"pod {user} cannot use claim {used} where it is allocated, so the scheduler frees the claim"
             self._notes.append(Note(codes.ALLOCATION_FREED, name, message))

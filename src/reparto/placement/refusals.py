@@ -38,7 +38,7 @@ class _Known:
         self.failures = failures
         self.reasons = reasons
         self.charges = 0
-        self.moment: tuple[int, int] = (0, 0)
+        self.moment = 0
 
 
 class RefusalReasons:

@@ -1,4 +1,5 @@
-"""Why pods are pending, in full: for each pod the first failing gate of every node, nodes that fail alike in one paragraph."""
+"""Why pods are pending, in full: for each pod the first failing gate of every node, nodes that fail alike in one paragraph. And why
+best-fit chose what it chose, for each pod that it placed."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,8 +10,13 @@ from reparto.placement.plan import PodPlan, Reason
 
 
 def reasons_text(pods: Iterable[PodPlan], width: int | None) -> str:
-    """A paragraph for each pod that has reasons: every reason with its field, counts, nodes, and what to do."""
-    return "\n".join("".join(f"{line}\n" for line in _pod(pod, width)) for pod in pods if pod.reasons)
+    """A paragraph for each pod that has reasons: every reason with its field, counts, nodes, and what to do; or choices."""
+    return "\n".join("".join(f"{line}\n" for line in _pod(pod, width)) for pod in pods if pod.reasons or pod.choices)
+
+
+def choices_text(pods: Iterable[PodPlan], width: int | None) -> str:
+    """A paragraph for each pod that best-fit placed: why this node, and why each device."""
+    return "".join(f"{line}\n" for pod in pods if pod.choices for line in (f"{pod.namespace}/{pod.name}:", *_choices(pod, width)))
 
 
 def _pod(pod: PodPlan, width: int | None) -> Iterator[str]:
@@ -18,6 +24,16 @@ def _pod(pod: PodPlan, width: int | None) -> Iterator[str]:
     yield f"{pod.namespace}/{pod.name}{kind}: {styled(pod.verdict, fg=COLOURS[pod.verdict])}"
     for reason in pod.reasons:
         yield from _reason(reason, width)
+    yield from _choices(pod, width)
+
+
+def _choices(pod: PodPlan, width: int | None) -> Iterator[str]:
+    if not pod.choices:
+        return
+    lines = [f"{pod.choices.node.node}: {pod.choices.node.message}"]
+    lines += [f"{each.device}: {each.message}" for each in pod.choices.devices]
+    for line in lines:
+        yield from wrapped(line, width, "  ", INDENT)
 
 
 def _reason(reason: Reason, width: int | None) -> Iterator[str]:

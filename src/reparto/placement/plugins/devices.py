@@ -1,24 +1,23 @@
 """The devices of a pod: DynamicResources. The allocator says which nodes have them, claims that have them already where they are.
 
-Answers are kept by what is asked for, and asked again only for nodes whose devices changed. A pod that asks for extended resources
-which DRA serves gets one more claim, which depends on the node (`extended_resources.py`).
+The fleet keeps answers by what is asked for, and asks again only about nodes whose devices changed. A pod that asks for extended
+resources which DRA serves gets one more claim, which depends on the node (`extended_resources.py`).
 
 Source: upstream-dra.md 5.1; scheduler `dynamicresources` of 1.37.2.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Final
 
 import msgspec
 
-from reparto.allocation import AllocationError, Features
+from reparto.allocation import Features, Fleet
+from reparto.allocation.lanes import Lanes, all_of
 from reparto.allocation.node_matching import CompiledNodeSelector
 from reparto.model import codes, v1
-from reparto.placement.attempts import Attempts
 from reparto.placement.claims import PodClaim, binding
 from reparto.placement.cluster import Cluster, NodeState
 from reparto.placement.extended_resources import Demand, NodeClaim
-from reparto.placement.lanes import Lanes, all_of
 from reparto.placement.plugins.declared_features import OPTIONAL_NODE_OPERATIONS
 from reparto.placement.pod_view import PodView, Shape
 from reparto.placement.reasons import Failure
@@ -30,67 +29,27 @@ _BEST_RANK: Final = 8  # alternatives that a request can have; the first is wort
 _HIGHEST: Final = 100
 
 
-class _Answers:
-    """For one question: on which nodes the devices are there, as far as somebody asked."""
-
-    __slots__ = ("fits", "known", "seen", "version")
-
-    def __init__(self, nodes: int, version: int, seen: int) -> None:
-        self.known = bytearray(nodes)
-        self.fits = bytearray(nodes)
-        self.version = version
-        self.seen = seen
-
-
 class Devices:
-    """The plugin: what is known of all questions, and which nodes' devices changed since."""
+    """The plugin: asks the fleet, which keeps the answers."""
 
-    def __init__(self, cluster: Cluster, attempts: Attempts, features: Features) -> None:
+    def __init__(self, cluster: Cluster, fleet: Fleet, features: Features) -> None:
         self.cluster = cluster
-        self.attempts = attempts
+        self.fleet = fleet
         self.features = features
-        self._answers: dict[object, _Answers] = {}
         self._selectors: dict[bytes, Lanes] = {}
-        self._changes: list[int] = []
-        self._version = 0
 
     @property
-    def moment(self) -> tuple[int, int]:
+    def moment(self) -> int:
         """Equal as long as no device was taken or given back."""
-        return self._version, len(self._changes)
+        return self.fleet.moment
 
-    def changed_since(self, moment: tuple[int, int]) -> Sequence[int] | None:
+    def changed_since(self, moment: int) -> Sequence[int] | None:
         """Positions of the nodes whose devices changed since; None: any may have."""
-        return self._changes[moment[1] :] if moment[0] == self._version else None
-
-    def took(self, claim: v1.ResourceClaim, node: NodeState) -> None:
-        """`claim` was allocated on `node`."""
-        if self.attempts.took(claim, node.node):
-            self._version += 1
-        self._changes.append(node.position)
-
-    def freed(self) -> None:
-        """Devices were given back."""
-        self.attempts.freed()
-        self._answers.clear()
-        self._version += 1
+        return self.fleet.changed_since(moment)
 
     def of(self, view: PodView, entries: Sequence[PodClaim], demand: Demand | None) -> "PodDevices | None":
         """The question for one pod; None: it needs no devices."""
         return PodDevices(self, view, entries, demand) if entries or demand is not None else None
-
-    def answers(self, key: object) -> _Answers:
-        found = self._answers.get(key)
-        if found is None:
-            found = self._answers[key] = _Answers(len(self.cluster), self._version, len(self._changes))
-        if found.version != self._version:
-            # Devices that several nodes see were taken: what did not fit still does not.
-            found.known = bytearray(known and not fits for known, fits in zip(found.known, found.fits, strict=True))
-            found.version = self._version
-        for position in self._changes[found.seen :]:
-            found.known[position] &= not found.fits[position]
-        found.seen = len(self._changes)
-        return found
 
     def selected(self, allocation: v1.AllocationResult) -> Lanes:
         """The nodes on which an allocation can be used."""
@@ -116,7 +75,9 @@ class PodDevices:
         self._pod = view.pod
         shape: Shape | None = view.shape if demand is not None else None
         self.key = (tuple(id(claim.spec) for claim in self.open), shape, bool(entries))
-        self.answers = devices.answers(self.key) if self.open or demand is not None else None
+        # The claims are the same on all nodes, but for the one that is made for extended resources.
+        self._question: Hashable = self.key if demand is not None else devices.fleet.question(self.open)
+        self.answers = devices.fleet.answers(self._question) if self.open or demand is not None else None
         self._available = [(entry, self._where(entry)) for entry in self._allocated]
 
     # --- the filter --------------------------------------------------------------------------------------------------------------
@@ -137,21 +98,11 @@ class PodDevices:
 
     def fit(self, position: int) -> bool:
         """Whether the open claims fit on the node. Raises AllocationError where that ends the pod's attempt."""
-        answers = self.answers
-        assert answers is not None
-        try:
-            fits = self.allocations(self._devices.cluster.nodes[position]) is not None
-        except AllocationError as error:
-            if not error.node_only:
-                raise
-            fits = False
-        answers.known[position] = 1
-        answers.fits[position] = fits
-        return fits
+        return self._devices.fleet.fit(self._question, position, self.claims(self._devices.cluster.nodes[position]))
 
     def allocations(self, state: NodeState) -> Allocations | None:
         """The allocations of `claims(state)`, None where they do not fit. Raises AllocationError."""
-        return self._devices.attempts.allocate(state.node, self.claims(state))
+        return self._devices.fleet.result(self._question, state.position, self.claims(state))
 
     def available(self) -> Lanes | None:
         """The nodes on which all allocated claims can be used; None: all."""

@@ -12,10 +12,10 @@ from typing import Final
 
 import msgspec
 
+from reparto.allocation.lanes import Lanes, all_of
 from reparto.model import codes, core
 from reparto.placement.cluster import Cluster, Topology
 from reparto.placement.label_selectors import CompiledLabelSelector, Labels, Requirement, compile_selector
-from reparto.placement.lanes import Lanes, all_of
 from reparto.placement.pod_view import PodView
 from reparto.placement.rejections import Rejection, rejection
 

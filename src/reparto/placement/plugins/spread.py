@@ -13,12 +13,12 @@ from typing import Final
 
 import msgspec
 
+from reparto.allocation.lanes import Lanes, all_of
 from reparto.model import codes
 from reparto.model.core import TopologySpreadConstraint
 from reparto.placement.cluster import Cluster, Topology
 from reparto.placement.default_selectors import DefaultSelectors
 from reparto.placement.label_selectors import CompiledLabelSelector, Labels, compile_selector
-from reparto.placement.lanes import Lanes, all_of
 from reparto.placement.plugins.node_affinity import RequiredAffinity
 from reparto.placement.plugins.taints import untolerated
 from reparto.placement.pod_view import PodView
