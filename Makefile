@@ -28,8 +28,8 @@ check: format-check lint types contracts test ## what CI runs
 unit: $(VENV)/.dev ## the fast tests only
 	$(PYTEST) tests/unit $(ARGS)
 
-conformance: $(VENV)/.dev ## the comparisons with Kubernetes' own code; REPARTO_SEED=n REPARTO_PROBLEMS=n for another run
-	$(PYTEST) tests/conformance $(ARGS)
+conformance: $(VENV)/.dev ## the comparisons with Kubernetes' own code, ten times what CI asks; REPARTO_SEED=n for another run, REPARTO_PROBLEMS=n for n of each
+	REPARTO_SCALE=$${REPARTO_SCALE:-10} $(PYTEST) --dist worksteal tests/conformance $(ARGS)
 
 pythons: $(VENV)/.dev ## the unit tests under every other supported Python on this machine
 	$(BIN)/python scripts/pythons.py tests/unit

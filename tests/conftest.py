@@ -15,6 +15,8 @@ from typing import Any
 import hypothesis
 import pytest
 
+from conformance import figures
+
 # No test may reach the cluster of whoever runs it; those that read one name it.
 os.environ["KUBECONFIG"] = os.devnull
 
@@ -32,6 +34,17 @@ hypothesis.settings.load_profile("ci" if IN_CI else "here")
 
 def pytest_report_header() -> str:
     return f"REPARTO_SEED={SEED} (random conformance tests), failing cases are written to {FAILURES.relative_to(ROOT)}/"
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What the comparisons with Kubernetes came to, if any ran."""
+    counts = figures.of_reports(report for reports in terminalreporter.stats.values() for report in reports)
+    if counts:
+        path = ROOT / "build" / "conformance.json"
+        figures.write(counts, path, SEED)
+        terminalreporter.section(f"compared with Kubernetes, REPARTO_SEED={SEED}, also in {path.relative_to(ROOT)}")
+        for line in figures.lines(counts):
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
-// Command allocation answers two questions with the packages that Kubernetes itself is built from: what would its
-// allocator do with these claims, and what does its CEL compiler make of this selector? One JSON problem a line in,
-// one JSON answer a line out, in the same order. See ../README.md for the fields.
+// Command allocation answers questions with the packages that Kubernetes itself is built from: what would its allocator do
+// with these claims, or with the claims of many pods one after the other, and what does its CEL compiler make of this selector?
+// One JSON problem a line in, one JSON answer a line out, in the same order. See ../README.md for the fields.
 //
 // It exists for conformance tests and benchmarks only; nothing in the product runs it.
 package main
@@ -34,6 +34,9 @@ func solve(line []byte) (out answer) {
 	}
 	if p.Selector != nil {
 		return judgeSelector(&p)
+	}
+	if p.Drive != nil {
+		return driveScheduler(&p)
 	}
 	return allocate(&p)
 }

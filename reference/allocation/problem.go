@@ -40,7 +40,8 @@ type state struct {
 	Capacity []deviceCapacity `json:"consumedCapacity"`
 }
 
-// problem is one input line: a selector to judge where Selector is set, else claims to allocate.
+// problem is one input line: a selector to judge where Selector is set, pods to allocate for one after the other where Drive
+// is, else claims to allocate.
 type problem struct {
 	ID              string                       `json:"id"`
 	Classes         []*resourceapi.DeviceClass   `json:"classes"`
@@ -55,10 +56,11 @@ type problem struct {
 	TimeoutMillis   int64                        `json:"timeoutMillis"`
 	Repeat          int                          `json:"repeat"` // measure: run so often and report the mean in micros
 	Selector        *selector                    `json:"selector"`
+	Drive           *drive                       `json:"drive"` // many pods one after the other, each with one of the claims
 }
 
-// answer is one output line. Kind is one of allocated, none, error, node-error, timeout, nodes, selector, invalid
-// (the problem cannot be posed) and panic (Kubernetes' code did).
+// answer is one output line. Kind is one of allocated, none, error, node-error, timeout, nodes, selector, driven,
+// invalid (the problem cannot be posed) and panic (Kubernetes' code did).
 type answer struct {
 	ID       string                         `json:"id,omitempty"`
 	Kind     string                         `json:"kind"`
@@ -69,4 +71,7 @@ type answer struct {
 	Nodes    []answer                       `json:"nodes,omitempty"`
 	Micros   float64                        `json:"micros,omitempty"`
 	Selector *selectorAnswer                `json:"selector,omitempty"`
+	Pods     []driven                       `json:"pods,omitempty"`
+	Placed   int                            `json:"placed,omitempty"` // pods of a drive that got devices
+	Looked   int                            `json:"looked,omitempty"` // nodes that a drive looked at, all pods together
 }

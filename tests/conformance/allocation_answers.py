@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -18,39 +19,73 @@ Engine = Callable[..., Any]
 """An allocator class: `Engine(slices, classes, allocated=…, features=…).allocate(node, claims)`."""
 
 
+@dataclass(frozen=True)
+class Posed:
+    """A problem as typed objects; the state of what is allocated is made for each engine anew."""
+
+    slices: list[ResourceSlice]
+    classes: list[DeviceClass]
+    nodes: list[Node]
+    claims: list[ResourceClaim]
+    features: Features
+    allocated: Callable[[], AllocatedState]
+    several: bool
+
+    def allocator(self, engine: Engine, step_budget: int) -> Any:
+        """An engine for the problem."""
+        return engine(self.slices, self.classes, allocated=self.allocated(), features=self.features, step_budget=step_budget)
+
+
+def pose(problem: Problem) -> Posed:
+    """The problem, decoded."""
+    state = problem.get("allocatedState", {})
+    earlier = [_typed(ResourceClaim, claim) for claim in problem.get("allocatedClaims", ())]
+
+    def allocated() -> AllocatedState:
+        made = AllocatedState(
+            devices=[_id(entry) for entry in state.get("allocatedDevices", ())],
+            shared=[(*_id(entry), entry["shareID"]) for entry in state.get("allocatedSharedDevices", ())],
+            consumed={_id(entry): entry["capacity"] for entry in state.get("consumedCapacity", ())},
+        )
+        for claim in earlier:
+            made.add(claim)
+        return made
+
+    return Posed(
+        slices=[_typed(ResourceSlice, entry) for entry in problem["slices"]],
+        classes=[_typed(DeviceClass, entry) for entry in problem["classes"]],
+        nodes=[_typed(Node, entry) for entry in problem.get("nodes") or [problem["node"]]],
+        claims=[_typed(ResourceClaim, entry) for entry in problem["claims"]],
+        features=Features(**problem["features"]),
+        allocated=allocated,
+        several="nodes" in problem,
+    )
+
+
 def ask(engine: Engine, problem: Problem, step_budget: int = 100_000) -> Answer:
     """The answer of one of our implementations, in the oracle's form."""
-    allocator, nodes, claims = build(engine, problem, step_budget)
-    answers = [_one(allocator, node, claims) for node in nodes]
-    return {"kind": "nodes", "nodes": answers} if "nodes" in problem else answers[0]
+    return answer(engine, pose(problem), step_budget)
+
+
+def answer(engine: Engine, posed: Posed, step_budget: int = 100_000) -> Answer:
+    """As `ask`, for a problem that is asked several times."""
+    allocator = posed.allocator(engine, step_budget)
+    found = [attempt(allocator, node, posed.claims) for node in posed.nodes]
+    return {"kind": "nodes", "nodes": found} if posed.several else found[0]
 
 
 def build(engine: Engine, problem: Problem, step_budget: int = 100_000) -> tuple[Any, list[Node], list[ResourceClaim]]:
     """An allocator for the problem, and what to ask it."""
-    state = problem.get("allocatedState", {})
-    allocated = AllocatedState(
-        devices=[_id(entry) for entry in state.get("allocatedDevices", ())],
-        shared=[(*_id(entry), entry["shareID"]) for entry in state.get("allocatedSharedDevices", ())],
-        consumed={_id(entry): entry["capacity"] for entry in state.get("consumedCapacity", ())},
-    )
-    for claim in problem.get("allocatedClaims", ()):
-        allocated.add(_typed(ResourceClaim, claim))
-    allocator = engine(
-        [_typed(ResourceSlice, entry) for entry in problem["slices"]],
-        [_typed(DeviceClass, entry) for entry in problem["classes"]],
-        allocated=allocated,
-        features=Features(**problem["features"]),
-        step_budget=step_budget,
-    )
-    nodes = [_typed(Node, entry) for entry in problem.get("nodes") or [problem["node"]]]
-    return allocator, nodes, [_typed(ResourceClaim, entry) for entry in problem["claims"]]
+    posed = pose(problem)
+    return posed.allocator(engine, step_budget), posed.nodes, posed.claims
 
 
 def _typed(kind: Any, entry: dict[str, Any]) -> Any:
     return msgspec.convert({"kind": kind.__name__} | entry, kind)
 
 
-def _one(allocator: Any, node: Node, claims: list[ResourceClaim]) -> Answer:
+def attempt(allocator: Any, node: Node, claims: list[ResourceClaim]) -> Answer:
+    """What an allocator says to claims on a node, in the oracle's form."""
     try:
         results = allocator.allocate(node, claims)
     except GaveUp:

@@ -128,7 +128,7 @@ class Maker:
             "slices": slices,
             "claims": claims,
             "variants": ["incubating", "experimental"],
-            "timeoutMillis": 1000,
+            "timeoutMillis": 500,
         }
         if "nodes" in self.topics and not self.depends_on_node_order() and self.rng.random() < 0.5:
             problem["nodes"] = [self.node(name) for name in self.rng.sample(sorted(NODES), 3)]
@@ -168,9 +168,9 @@ class Maker:
         self.rng.shuffle(slices)
         return slices
 
-    def pool(self, driver: str, name: str) -> list[dict[str, Any]]:
+    def pool(self, driver: str, name: str, generation: int | None = None) -> list[dict[str, Any]]:
         rng = self.rng
-        generation = rng.choice((0, 1, 7))
+        generation = rng.choice((0, 1, 7)) if generation is None else generation
         counter_sets = self.counter_sets() if self.has("counters", 0.8) or self.has("groups", 0.9) else []
         number = rng.choice((1, 1, 2, 3))
         per_device = self.has("nodes", 0.35)
@@ -180,11 +180,7 @@ class Maker:
         slices: list[dict[str, Any]] = []
         for index in range(number):
             if spread:
-                where = (
-                    self.where()
-                    if "nodes" in self.topics
-                    else rng.choice(({"nodeName": "n1"}, {"nodeName": "n2"}, {"allNodes": True}))
-                )
+                where = self.where() if "nodes" in self.topics else self.somewhere()
             spec: dict[str, Any] = {"driver": driver}
             spec |= {"perDeviceNodeSelection": True} if per_device else dict(where)
             self.place = (driver, name)
@@ -192,10 +188,10 @@ class Maker:
                 (0, 1, 2, 2, 3, 4) if len(self.topics) < 3 else (1, 2, 3, 4, 5) if len(self.topics) < 8 else (3, 4, 5, 6, 8)
             )
             spec["devices"] = [self.device(driver, f"d{index}-{n}", counter_sets, per_device) for n in range(size)]
-            if self.has("many", 0.4):
-                spec["devices"] += [
-                    self.device(driver, f"m{index}-{n}", counter_sets, per_device) for n in range(rng.choice((8, 20, 40)))
-                ]
+            several = "alternatives" in self.topics  # where it takes more than 32 devices to tell one from another
+            if self.has("many", 0.8 if several else 0.4):
+                amount = rng.choice((20, 40, 40) if several else (8, 20, 40))
+                spec["devices"] += [self.device(driver, f"m{index}-{n}", counter_sets, per_device) for n in range(amount)]
             if self.has("operations", 0.6):
                 spec["skipNodeOperations"] = rng.choice(
                     (["*"], ["NodePrepareResources", "NodeUnprepareResources"], ["NodeUnprepareResources"])
@@ -236,6 +232,10 @@ class Maker:
                 {"nodeSelector": {"nodeSelectorTerms": [self.term()]}},
             )
         )
+
+    def somewhere(self) -> dict[str, Any]:
+        """Where a slice is that belongs to a pool of several nodes."""
+        return self.rng.choice(({"nodeName": "n1"}, {"nodeName": "n2"}, {"allNodes": True}))
 
     def term(self) -> dict[str, Any]:
         rng = self.rng
@@ -537,7 +537,7 @@ class Maker:
         draw = rng.random() + (0.04 if len(self.topics) < 3 else 0) + (0.25 if self.topics == {"selectors", "allocated"} else 0)
         if draw < 0.97:
             return rng.choice(sound)
-        return rng.choice(failing) if draw < 1.0 or rng.random() < 0.8 else rng.choice(invalid)
+        return rng.choice(failing) if rng.random() < 0.7 else rng.choice(invalid)
 
     def claim(self, name: str) -> dict[str, Any]:
         rng = self.rng
@@ -554,10 +554,11 @@ class Maker:
 
     def request(self, name: str) -> dict[str, Any]:
         if self.asks("alternatives", 0.7) and self.uses("prioritized_list"):
-            return {
-                "name": name,
-                "firstAvailable": [{"name": f"s{index}"} | self.ask(sub=True) for index in range(self.rng.choice((1, 2, 2, 3)))],
-            }
+            asks = [self.ask(sub=True) for _ in range(self.rng.choice((1, 2, 2, 3)))]
+            if self.has("many", 0.8):
+                asks.sort(key=lambda ask: -ask["count"])  # as people do: much, or else less
+                asks[-1]["count"] = min(asks[-1]["count"], 2)
+            return {"name": name, "firstAvailable": [{"name": f"s{index}"} | ask for index, ask in enumerate(asks)]}
         return {"name": name, "exactly": self.ask(sub=False)}
 
     def ask(self, sub: bool) -> dict[str, Any]:
@@ -569,8 +570,10 @@ class Maker:
         }
         if self.asks("all", 0.5):
             ask |= {"allocationMode": "All", "count": 0}
-        elif self.asks("many", 0.3):
-            ask["count"] = rng.choice((5, 8, 12, 16, 20, 31, 32, 33))
+        elif self.asks("many", 0.7 if "alternatives" in self.topics else 0.3):
+            # Alternatives meet the limit of 32 in their own way: a claim may be too large with one and not with another.
+            few = (1, 8, 16, 17, 20, 31) if sub else (1, 8, 16)
+            ask["count"] = rng.choice(few if "alternatives" in self.topics else (5, 8, 12, 16, 20, 31, 32, 33))
         elif self.strange("requests", 0.3):
             ask |= rng.choice(({"count": 0}, {"allocationMode": ""}, {"allocationMode": "Some"}, {"count": 2**40}))
         if self.asks("selectors", 0.8):
@@ -614,7 +617,7 @@ class Maker:
         if "lists" in self.topics:
             sound += [f"{domain}.?numas.orValue([5])", '["p", device.driver]', "[1, 2]"]
         failing = [f"{domain}.model", f"{domain}.numa", "device.capacity", "1 +", 'device.attributes["b.example.com"].version']
-        return rng.choice(sound) if rng.random() < 0.95 else rng.choice(failing)
+        return rng.choice(sound) if rng.random() < 0.85 else rng.choice(failing)
 
     def toleration(self) -> dict[str, Any]:
         rng = self.rng
@@ -651,7 +654,7 @@ class Maker:
             constraint["requests"] = rng.sample(references, rng.randint(1, min(3, len(references))))
         if self.strange("constraints", 0.5):
             constraint |= {"matchAttribute": rng.choice(names), "distinctAttribute": rng.choice(names)}
-        if self.strange("constraints", 0.05):
+        if self.strange("constraints", 0.15):
             constraint.pop("matchAttribute", None)
             constraint.pop("distinctAttribute", None)
         return constraint
@@ -669,9 +672,16 @@ class Maker:
 
     def allocations(self) -> dict[str, Any]:
         rng = self.rng
-        devices = [
-            (*pool, f"{kind}{index}-{number}") for pool in self.pools for kind in "dm" for index in range(3) for number in range(4)
-        ]
+        devices = self.published
+        if not devices or rng.random() < 0.2:
+            # Also what is not there any more.
+            devices = [
+                (*pool, f"{kind}{index}-{number}")
+                for pool in self.pools
+                for kind in "dm"
+                for index in range(3)
+                for number in range(4)
+            ]
         results = []
         for driver, pool, device in rng.sample(devices, min(len(devices), rng.choice((1, 2, 3, 5, 8)))):
             result: dict[str, Any] = {"request": "r", "driver": driver, "pool": pool, "device": device}
@@ -721,20 +731,28 @@ def _cel(expression: str) -> dict[str, Any]:
 
 
 def make(seed: int | str, number: int) -> Problem:
-    """Problem `number` of a seed: each topic alone, each pair, some at random, or all, in turn."""
+    """Problem `number` of a seed: each topic alone, each pair, some at random, most, or all, in turn."""
     rng = random.Random(f"{seed}/{number}")
-    pairs = list(combinations(TOPICS, 2))
+    return {"id": f"{seed}/{number}"} | Maker(rng, topics_of(rng, number)).problem()
+
+
+PAIRS = tuple(combinations(TOPICS, 2))
+
+
+def topics_of(rng: random.Random, number: int) -> tuple[str, ...]:
+    """What problem `number` is about, as far as that is not left to chance: a topic alone, a pair, or (all or some) many."""
     match number % 8:
         case 0:
-            topics: Iterable[str] = (TOPICS[number // 8 % len(TOPICS)],)
+            return (TOPICS[number // 8 % len(TOPICS)],)
         case 1 | 2 | 3:
-            topics = pairs[(number // 8 * 3 + number % 8) % len(pairs)]
+            return PAIRS[(number // 8 * 3 + number % 8 - 1) % len(PAIRS)]
         case 4 | 5 | 6:
-            topics = rng.sample(TOPICS, rng.randint(3, 8))
+            return tuple(rng.sample(TOPICS, rng.randint(3, 8)))
+        case _ if number % 64 == 63:
+            return TOPICS
         case _:
             rare = ("many", "contradictions", "broken-pools", "all", "operations", "taints")
-            topics = [topic for topic in TOPICS if rng.random() < (0.15 if topic in rare else 0.85)]
-    return {"id": f"{seed}/{number}"} | Maker(rng, topics).problem()
+            return tuple(topic for topic in TOPICS if rng.random() < (0.15 if topic in rare else 0.85))
 
 
 # --- a small problem out of a large one -------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Quotas and LimitRanges let in what the API server's admission lets in: random namespaces, asked of its own code.
 
-REPARTO_SEED picks other ones (default 1), REPARTO_PROBLEMS how many of each kind (default 400).
+REPARTO_SEED picks other ones (default 1), `conformance.scale` says how many of each kind (400 in CI).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pytest
 from conformance import admission_problems as problems
 from conformance.oracle import Oracle
 from conformance.oracle import admission as oracle
+from conformance.scale import amount
 from reparto.model import core, v1
 from reparto.model.quantity import Quantity
 from reparto.placement.extended_resources import map_classes
@@ -29,7 +30,7 @@ from reparto.placement.resources import container_requests
 pytestmark = pytest.mark.reference
 
 SEED = os.environ.get("REPARTO_SEED", "1")
-PROBLEMS = int(os.environ.get("REPARTO_PROBLEMS", "400"))
+PROBLEMS = amount(400)
 
 Question = dict[str, Any]
 _REFUSING = re.compile(r"(?:exceeded|failed) quota: ([^,:]+)").search

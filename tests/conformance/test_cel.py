@@ -9,7 +9,6 @@ in cost neither.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,9 +22,10 @@ from conformance.cel_devices import Device, random_device, smaller_devices
 from conformance.cel_expressions import Generator
 from conformance.cel_trees import Expr
 from conformance.oracle import Oracle, allocation
+from conformance.scale import amount
 
 #: Expression × device pairs in all, and how many of them in one test.
-PAIRS = int(os.environ.get("REPARTO_PROBLEMS", "24000"))
+PAIRS = amount(24_000)
 CHUNK = 3000
 DEVICES = 3
 #: How often Kubernetes is asked again before a difference counts, for evaluation may follow random map order.

@@ -11,7 +11,6 @@ difference is allowed.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,10 @@ import reparto.model as model
 from conformance.object_answers import difference, normal, ours
 from conformance.objects import GATE_SETS, problems
 from conformance.oracle import Oracle, module_folder, validation
+from conformance.scale import amount
 from conformance.shrinking import shrunk
 
-OBJECTS = int(os.environ.get("REPARTO_PROBLEMS", "6000"))
+OBJECTS = amount(6_000)
 #: Attempts at making a failing case smaller, each of which asks the oracle once.
 SHRINKING = 400
 SHOWN = 10

@@ -6,7 +6,6 @@ where the canonical form comes back. `REPARTO_SEED` and `REPARTO_PROBLEMS` choos
 
 import json
 import math
-import os
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,13 +13,14 @@ from typing import Any
 import pytest
 
 from conformance.oracle import Oracle, allocation, validation
+from conformance.scale import amount
 from reparto.model import names
 from reparto.model.quantity import Quantity, QuantityError
 from reparto.model.semver import Semver, SemverError
 
 pytestmark = pytest.mark.reference
 
-CASES = int(os.environ.get("REPARTO_PROBLEMS", "1500"))
+CASES = amount(1_500)
 
 SUFFIXES = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]
 EXPONENTS = [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 17, 18, 20, 21, 24, 30, 60]
