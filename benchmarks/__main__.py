@@ -8,7 +8,20 @@ import sys
 
 from benchmarks.timing import Row, machine, table
 
-NAMES = ("startup", "cel_selector", "allocation", "loading", "planning")
+NAMES = (
+    "startup",
+    "cel_selector",
+    "columns",
+    "allocation",
+    "hard",
+    "throughput",
+    "loading",
+    "fleet_loading",
+    "fleet_requests",
+    "events",
+    "planning",
+    "mig_mixes",
+)
 
 
 def main() -> int:

@@ -14,7 +14,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that was measured, in `unit`; `bound` is the most (or with `at_least` the least) that we promise."""
+    """One thing that was measured, in `unit`; `bound` is the most (or with `at_least` the least) that we promise.
+
+    `times` is how many times the reference's figure ours must be, where that is the promise. `unfinished` says that the reference
+    was stopped: it takes longer than `theirs`.
+    """
 
     what: str
     ours: float
@@ -22,13 +26,24 @@ class Row:
     theirs: float | None = None
     bound: float | None = None
     at_least: bool = False
+    times: float | None = None
+    unfinished: bool = False
 
     @property
     def kept(self) -> bool | None:
         """Whether the promise holds; None where there is none."""
+        if self.times is not None and self.theirs:
+            return self.ours >= self.times * self.theirs
         if self.bound is None:
             return None
         return self.ours >= self.bound if self.at_least else self.ours <= self.bound
+
+    @property
+    def promise(self) -> str:
+        """What is promised, in words; empty where nothing is."""
+        if self.times is not None:
+            return f"≥ {figure(self.times)} ×"
+        return "" if self.bound is None else f"{'≥' if self.at_least else '≤'} {figure(self.bound)} {self.unit}"
 
 
 def best_of(rounds: int, call: Callable[[], object]) -> float:
@@ -89,18 +104,16 @@ def machine() -> str:
 
 def figure(value: float) -> str:
     """Three significant digits."""
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def table(rows: Sequence[Row]) -> str:
     """The rows for people, columns aligned."""
     cells = [("what", "reparto", "reference", "ratio", "promise")]
     for row in rows:
-        theirs = f"{figure(row.theirs)} {row.unit}" if row.theirs is not None else ""
-        ratio = f"{figure(row.ours / row.theirs)} ×" if row.theirs else ""
-        promise = ""
-        if row.bound is not None:
-            promise = f"{'≥' if row.at_least else '≤'} {figure(row.bound)} {row.unit}{'' if row.kept else '  BROKEN'}"
+        theirs = f"{'> ' * row.unfinished}{figure(row.theirs)} {row.unit}" if row.theirs is not None else ""
+        ratio = f"{'< ' * row.unfinished}{figure(row.ours / row.theirs)} ×" if row.theirs else ""
+        promise = f"{row.promise}{'  BROKEN' if row.kept is False else ''}"
         cells.append((row.what, f"{figure(row.ours)} {row.unit}", theirs, ratio, promise))
     widths = [max(len(line[column]) for line in cells) for column in range(5)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells)
