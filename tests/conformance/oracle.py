@@ -31,8 +31,6 @@ import pytest
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "reference.py"
 #: Questions sent ahead of the answers; enough to hide the pipe, few enough that a crash costs little.
 AHEAD = 64
-#: Seconds without an answer after which the program counts as dead. Far more than any question's own limit.
-PATIENCE = 90
 #: Seconds to wait for one answer before the program counts as dead. Questions have limits of their own, which are far shorter.
 PATIENCE = 120
 

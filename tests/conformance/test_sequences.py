@@ -91,7 +91,8 @@ def test_an_allocator_that_lives_through_events_answers_as_kubernetes_does(
     if len(numbers) >= 10:
         # The sequences must be worth asking: devices come and go all the time, and nearly everything is decided.
         assert counts["claims released"] * 10 >= counts["pods"]
-        assert counts["answers allocated"] * 6 >= counts["pods"]
+        # A chunk of ten sequences may hold several in which hardly anything fits; a quarter to a third is usual.
+        assert counts["answers allocated"] * 12 >= counts["pods"]
         assert all(counts[what] for what in CHANGES.values())
         assert counts["undecided"] * 20 <= counts["pods"]
 

@@ -20,6 +20,7 @@ from unit.allocation_objects import (
     ask,
     claim,
     device_class,
+    everything,
     names,
     node,
     published,
@@ -363,6 +364,115 @@ def test_what_was_given_back_while_a_pool_was_published_again_counts():
     allocator.allocated.remove(holder)
     allocator.put_slice(gpus("a", "x", generation=3))
     assert fleet.first([ONE]) == 0
+
+
+SICK: dict[str, Any] = {"taints": [{"key": "k", "effect": "NoSchedule"}]}
+
+
+@pytest.mark.parametrize(
+    "less",
+    [
+        gpus("a", "x"),
+        gpus("a", "y", generation=2),
+        gpus("a", {"name": "x"} | SICK, "y"),
+        gpus("a", "y", "x"),
+        published("slice-a", driver=DRIVER, pool={"name": "a", "generation": 2, "resourceSliceCount": 2}, nodeName="a"),
+    ],
+    ids=["lost", "lost and renewed", "tainted", "order", "incomplete"],
+)
+def test_what_does_not_fit_is_not_tried_again_with_less(less):
+    fleet, allocator = fleet_of(gpus("a", "x", "y"), on="a")
+    three = claim(ask(3))
+    assert fleet.first([three]) is None
+    del allocator.asked[:]
+    allocator.put_slice(less)
+    assert fleet.first([three]) is None
+    another_order = [device.name for device in less.spec.devices or ()] == ["y", "x"]
+    assert allocator.asked == (["a"] if another_order else [])
+    del allocator.asked[:]
+    allocator.put_slice(gpus("a", "x", "y", generation=3))
+    assert fleet.first([three]) is None
+    assert allocator.asked == (["a"] if another_order else [])
+    allocator.put_slice(gpus("a", "x", "y", "z", generation=4))
+    assert fleet.first([three]) == 0
+
+
+def test_a_device_that_heals_is_tried_again():
+    fleet, allocator = fleet_of(gpus("a", {"name": "x"} | SICK, "y"), on="a")
+    pair = claim(ask(2))
+    assert fleet.first([pair]) is None
+    allocator.put_slice(gpus("a", "y"))
+    assert fleet.first([pair]) is None
+    allocator.put_slice(gpus("a", "x", "y"))
+    assert fleet.first([pair]) == 0
+
+
+def test_devices_that_a_pod_may_not_choose_do_not_make_it_be_tried_again():
+    def of_model(name: str, model: str) -> dict[str, Any]:
+        return {"name": name, "attributes": {"model": {"string": model}}}
+
+    fleet, allocator = fleet_of(gpus("a", of_model("x", "a")), on="a")
+    pair = claim(ask(2, MODEL))
+    assert fleet.first([pair]) is None
+    del allocator.asked[:]
+    allocator.put_slice(gpus("a", of_model("x", "a"), of_model("y", "b")))
+    assert fleet.first([pair]) is None and allocator.asked == []
+    allocator.put_slice(gpus("a", of_model("x", "a"), of_model("y", "a")))
+    assert fleet.first([pair]) == 0 and allocator.asked == ["a"]
+
+
+def test_a_device_that_comes_and_cannot_be_asked_is_an_error():
+    fleet, allocator = fleet_of(gpus("a", {"name": "x", "attributes": {"model": {"string": "a"}}}), on="a")
+    pair = claim(ask(2, MODEL))
+    assert fleet.first([pair]) is None
+    allocator.put_slice(gpus("a", {"name": "x", "attributes": {"model": {"string": "a"}}}, "y"))
+    with pytest.raises(AllocationError) as raised:
+        fleet.first([pair])
+    assert raised.value.kind == FailureKind.SELECTOR_FAILED
+
+
+def test_a_device_in_use_that_is_lost_gives_its_counters_to_others():
+    devices, counters = counting_pool({"name": "x"} | draws("1"), {"name": "y"} | draws("1"))
+    fleet, allocator = fleet_of(devices, counters, on="a", state=AllocatedState.from_claims([held("x", "a")]))
+    assert fleet.first([ONE]) is None
+    allocator.put_slice(counting_pool({"name": "y"} | draws("1"))[0])
+    assert fleet.first([ONE]) == 0
+
+
+def test_all_devices_may_be_had_when_one_that_may_not_is_lost():
+    fleet, allocator = fleet_of(gpus("a", {"name": "x"} | SICK, "y"), on="a")
+    everyone = claim(everything())
+    assert fleet.first([everyone]) is None
+    allocator.put_slice(gpus("a", "y"))
+    assert fleet.first([everyone]) == 0
+
+
+def test_what_was_given_back_while_nobody_had_seen_a_changed_pool_counts():
+    holder = held("x", "a")
+    fleet, allocator = fleet_of(gpus("a", "x", "y", {"name": "z"} | SICK), on="a", state=AllocatedState.from_claims([holder]))
+    pair = claim(ask(2))
+    assert fleet.first([pair]) is None
+    allocator.put_slice(gpus("a", "x", "y"))
+    assert fleet.first([ONE]) == 0  # the change is known, but not that of the pair's answer
+    allocator.put_slice(gpus("a", "x", "y", generation=2))
+    assert fleet.moment  # so that the fleet catches up with the change before anything is given back
+    allocator.allocated.remove(holder)
+    assert fleet.first([pair]) == 0
+
+
+def test_what_was_taken_while_nobody_had_seen_a_changed_pool_counts_if_it_helps_others():
+    def of_model(name: str, model: str) -> dict[str, Any]:
+        return {"name": name, "attributes": {"model": {"string": model}}}
+
+    helper, wanted, other = of_model("x", "b") | draws("-1"), of_model("y", "a") | draws("1"), of_model("z", "b")
+    fleet, allocator = fleet_of(*counting_pool(helper, wanted, other, total="0"), on="a")
+    one = claim(ask(1, MODEL))
+    assert fleet.first([one]) is None
+    for _ in range(2):
+        allocator.put_slice(counting_pool(helper, wanted, total="0")[0])
+        assert fleet.moment  # so that the fleet catches up with the change before anything is taken
+    allocator.allocated.add(held("x", "a"))
+    assert fleet.first([one]) == 0
 
 
 def test_an_answer_of_a_node_that_changed_does_not_return_with_its_pools():

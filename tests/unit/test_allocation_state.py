@@ -167,3 +167,11 @@ def test_the_journal_tells_taking_from_sharing_from_freeing():
     entries = state.journal.since(0)
     assert entries == [(place, Change.TAKEN), (place, Change.SHARED), (place, Change.FREED)]
     assert state.journal.since(2) == entries[2:]
+
+
+def test_shares_with_admin_access_take_nothing_and_have_their_id_all_the_same():
+    looking = allocated_claim(shared("a", memory="10Gi") | {"adminAccess": True})
+    state = AllocatedState.from_claims([looking])
+    assert state.knows_share(SHARE) and not state.is_allocated(A)
+    state.remove(looking)
+    assert not state.knows_share(SHARE)

@@ -73,7 +73,8 @@ class Assignments:
     def __init__(self, instance: Instance, spend: Callable[[int], None]) -> None:
         self._instance = instance
         self._spend = spend
-        self._ways = [way for ways in instance.requests for way in ways]
+        # Of ways that may take the same at the same cost one is enough to tell positions apart.
+        self._ways = list({twin_key(way): way for ways in reversed(instance.requests) for way in reversed(ways)}.values())
         used = 0
         for way in self._ways:
             used |= way.mask
@@ -84,8 +85,9 @@ class Assignments:
         self.simple = used & ~tied
         self.components = _components(instance, positions_of(tied & used), self._ways)
         self.component_of = {position: number for number, each in enumerate(self.components) for position in each.positions}
+        self.place_of = {position: place for each in self.components for place, position in enumerate(each.positions)}
         self._codes: dict[tuple[int, int], dict[int, int]] = {}
-        for way in self._ways:
+        for way in [way for ways in instance.requests for way in ways]:
             for match, values in way.matches.items():
                 codes = self._codes[way.number, match] = {}
                 for value, mask in values.items():
@@ -102,7 +104,7 @@ class Assignments:
         self._contents: dict[object, int] = {}
         self._mixes: dict[object, list[Mix] | None] = {}
         self._lists: dict[object, list[Mix]] = {}
-        self._kinds: dict[object, _Kinds] = {}
+        self._kinds: dict[object, tuple[list[Kind], list[list[int]], tuple[int, ...], tuple[int, ...]]] = {}
 
     # --- states -------------------------------------------------------------------------------------------------------------------
 
@@ -407,36 +409,46 @@ class Assignments:
 
     def _kinds_of(self, number: int, state: State, demands: Sequence[Demand]) -> _Kinds:
         """The kinds of device in a component as it is now."""
-        mask = self.components[number].mask
+        component = self.components[number]
+        mask, first = component.mask, component.positions[0]
+        # Of components with equal forms one is looked at, in so far as the demands ask for the same places of each.
         key = (
-            number,
-            state.version[number],
-            tuple([demand.mask & mask for demand in demands]),
+            self.form(number, state),
+            mask >> first,
+            tuple([(demand.mask & mask) >> first for demand in demands]),
             tuple([demand.way.profile if demand.way is not None else -2 for demand in demands]),
         )
         known = self._kinds.get(key)
         if known is None:
-            known = self._kinds[key] = (key, *self._sorted(self.components[number], state, demands))
-        return known
+            known = self._kinds[key] = self._sorted(component, state, demands)
+        kinds, places, stock, common = known
+        positions = component.positions
+        return key, kinds, [[positions[place] for place in each] for each in places], stock, common
 
     def _sorted(
         self, component: Component, state: State, demands: Sequence[Demand]
     ) -> tuple[list[Kind], list[list[int]], tuple[int, ...], tuple[int, ...]]:
+        """The kinds of device, the places of each in the component, and what is left of the stocks and groups."""
         instance = self._instance
         stocks = {stock: place for place, stock in enumerate(component.stocks)}
         sets = {each: place for place, each in enumerate(component.sets)}
         together: dict[tuple[bool, Cost, Cost, tuple[Cost | None, ...], int], list[int]] = {}
-        for position in component.positions:
+        wanted = 0
+        for demand in demands:
+            wanted |= demand.mask
+        for place, position in enumerate(component.positions):
             bit = 1 << position
+            if not wanted & bit:
+                continue
             exclusive = bool(instance.exclusive & bit)
             if exclusive and not state.free & bit:
                 continue
             paid = bool(state.paid & bit)
             price = () if paid else tuple([(stocks[s], amount) for s, amount in instance.price.get(position, ())])
             groups = () if paid else tuple([(sets[s], bits) for s, bits in instance.groups.get(position, ())])
-            if any(amount > state.stock[component.stocks[s]] for s, amount in price):
+            if price and any(amount > state.stock[component.stocks[s]] for s, amount in price):
                 continue
-            if any(not bits & state.common[component.sets[s]] for s, bits in groups):
+            if groups and any(not bits & state.common[component.sets[s]] for s, bits in groups):
                 continue
             extras: list[Cost | None] = []
             for demand in demands:
@@ -444,18 +456,20 @@ class Assignments:
                     extras.append(None)
                     continue
                 extra = demand.way.extra.get(position, ()) if demand.way is not None else ()
-                if any(amount > state.stock[s] for s, amount in extra):
+                if not extra:
+                    extras.append(())
+                elif any(amount > state.stock[s] for s, amount in extra):
                     extras.append(None)
                 else:
                     extras.append(tuple([(stocks[s], amount) for s, amount in extra]))
             if any(extra is not None for extra in extras):
                 alike = (exclusive, price, groups, tuple(extras), 0 if exclusive else position)
-                together.setdefault(alike, []).append(position)
-        listed = in_order(((key[0], len(positions), key[1], key[2], key[3]), positions) for key, positions in together.items())
+                together.setdefault(alike, []).append(place)
+        listed = in_order(((key[0], len(places), key[1], key[2], key[3]), places) for key, places in together.items())
         kinds = [kind for kind, _ in listed]
         stock = tuple([state.stock[s] for s in component.stocks])
         common = tuple([state.common[s] for s in component.sets])
-        return kinds, [positions for _, positions in listed], stock, common
+        return kinds, [places for _, places in listed], stock, common
 
     # --- likeness -----------------------------------------------------------------------------------------------------------------
 
@@ -482,32 +496,36 @@ class Assignments:
         return self._atom_of[position]
 
 
+def twin_key(way: Way) -> object:
+    """Equal for ways that may take the same positions at the same cost, under the same matchAttributes with the same values."""
+    return way.mask, way.profile, tuple([(match, tuple(values.items())) for match, values in way.matches.items()])
+
+
 def _components(instance: Instance, positions: list[int], ways: Sequence[Way]) -> list[Component]:
     """The positions in parts that share no stock and no set of groups."""
-    parent: dict[object, object] = {}
-
-    def root(item: object) -> object:
-        while parent.setdefault(item, item) != item:
-            parent[item] = parent[parent[item]]
-            item = parent[item]
-        return item
-
+    extras = [way.extra for way in ways if way.extra]
+    # Each part with the stocks and sets that it has so far, and whose they are.
+    owner: dict[tuple[bool, int], int] = {}
+    parts: dict[int, tuple[list[int], set[tuple[bool, int]]]] = {}
     for position in positions:
-        touched = [("stock", s) for s, _ in instance.price.get(position, ())]
-        touched += [("set", s) for s, _ in instance.groups.get(position, ())]
-        touched += [("stock", s) for way in ways for s, _ in way.extra.get(position, ())]
-        for item in touched:
-            parent[root(item)] = root(position)
-    members: dict[object, list[int]] = {}
-    for position in positions:
-        members.setdefault(root(position), []).append(position)
+        touched = {(True, s) for s, _ in instance.price.get(position, ())}
+        touched.update([(False, s) for s, _ in instance.groups.get(position, ())])
+        for extra in extras:
+            if position in extra:
+                touched.update([(True, s) for s, _ in extra[position]])
+        mine = [position]
+        for other in {owner[item] for item in touched if item in owner}:
+            theirs, more = parts.pop(other)
+            mine += theirs
+            touched |= more
+        owner.update(dict.fromkeys(touched, position))
+        parts[position] = mine, touched
     components: list[Component] = []
-    for several in members.values():
-        stocks = {s for p in several for s, _ in instance.price.get(p, ())}
-        stocks |= {s for p in several for way in ways for s, _ in way.extra.get(p, ())}
-        sets = {s for p in several for s, _ in instance.groups.get(p, ())}
-        mask = sum(1 << p for p in several)
-        components.append(Component(mask, several, sorted(stocks), sorted(sets)))
+    for mine, touched in parts.values():
+        several = sorted(mine)
+        stocks, sets = [s for is_stock, s in touched if is_stock], [s for is_stock, s in touched if not is_stock]
+        components.append(Component(sum([1 << p for p in several]), several, sorted(stocks), sorted(sets)))
+    components.sort(key=lambda each: each.positions[0])
     return components
 
 

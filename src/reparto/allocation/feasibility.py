@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from reparto.allocation.assignment import Assignments, Demand, State
+from reparto.allocation.assignment import Assignments, Demand, State, twin_key
 from reparto.allocation.instance import Instance, Way, positions_of
 from reparto.allocation.requests import MAX_DEVICES
 from reparto.allocation.setting import Picked
@@ -66,7 +66,7 @@ class Completion:
             for match in range(len(instance.agreed))
         ]
         self._apart_within = sorted({each for ways in instance.requests for way in ways for each in way.apart})
-        self._refuted: dict[object, list[tuple[State, _Likeness]]] = {}
+        self._refuted: dict[object, tuple[list[tuple[State, _Likeness]], set[int]]] = {}
 
     def first(self, order: Order) -> list[Picked] | None:
         """The solution that comes first by alternatives and devices, requests in order; None if there is none."""
@@ -121,22 +121,31 @@ class Completion:
         """The first devices of one request with which the rest can be completed."""
         positions: list[int] = []
         # What led nowhere once leads nowhere later, and neither for a later request that asks for just the same.
-        hopeless = self._refuted.setdefault(self._twins(way), [])
+        hopeless, refused = self._refuted.setdefault(self._twins(way), ([], set()))
+        exclusive = self._instance.exclusive
         candidates = iter(positions_of(way.mask) if sequence is None else [p for p in sequence if way.mask >> p & 1])
         while len(positions) < way.need:
             for position in candidates:
-                after = self._assignments.take(state, way, position)
-                if after is None:
+                used = position in completion[place][1]
+                if not used and (position in refused or (exclusive >> position & 1 and not state.free >> position & 1)):
                     continue
-                if position not in completion[place][1]:
-                    likeness = self._likeness(state, position)
-                    if self._is_among(hopeless, position, likeness):
-                        continue
+                # To take a device of a component is dear, to take another one cheap: the cheaper test goes first.
+                after = None
+                if self._assignments.simple >> position & 1 and (after := self._assignments.take(state, way, position)) is None:
+                    continue
+                likeness = self._likeness(state, position) if not used else None
+                if likeness is not None and self._is_among(hopeless, position, likeness):
+                    refused.add(position)
+                    continue
+                if after is None and (after := self._assignments.take(state, way, position)) is None:
+                    continue
+                if likeness is not None:
                     if not self._exchange(state, completion, place, position, likeness):
                         mine = _Option(way, way.need - len(positions) - 1, way.mask)
                         other = self._complete(after, rooms, [(place, [mine]), *rest])
                         if other is None:
                             hopeless.append((state, likeness))
+                            refused.add(position)
                             continue
                         other[place][1].append(position)
                         completion = other
@@ -152,7 +161,7 @@ class Completion:
         """Equal for ways of requests that could exchange any two of their devices."""
         if way.mask & ~self._instance.exclusive:
             return way.number
-        return way.mask, way.profile, tuple([(match, tuple(values.items())) for match, values in way.matches.items()])
+        return twin_key(way)
 
     # --- likeness -----------------------------------------------------------------------------------------------------------------
 
@@ -162,7 +171,7 @@ class Completion:
         if assignments.simple >> position & 1:
             return -1, assignments.atom_of(position)
         number = assignments.component_of[position]
-        return assignments.form(number, state), assignments.components[number].positions.index(position)
+        return assignments.form(number, state), assignments.place_of[position]
 
     def _is_among(self, refuted: Sequence[tuple[State, _Likeness]], position: int, likeness: _Likeness) -> bool:
         """Whether the position was like one that was refuted, at the time."""
@@ -316,8 +325,10 @@ class Completion:
                 if not values:
                     # No device has the attribute, so those that need one have been found to be short already.
                     continue
-                viable = values
+                viable, bound = values, self._bound_by[match]
                 for place, options in opened:
+                    if place not in bound:
+                        continue
                     supported = 0
                     kept: list[_Option] = []
                     for option in options:
@@ -438,8 +449,15 @@ def _with_value(agreed: Sequence[int], opened: Sequence[_Open], match: int, valu
     ]
 
 
-def _undominated(options: Sequence[_Option]) -> list[_Option]:
+def _undominated(options: list[_Option]) -> list[_Option]:
     """The options without those for which another one always could be taken."""
+    union = total = 0
+    for option in options:
+        union |= option.mask
+        total += option.mask.bit_count() or len(options)
+    if union.bit_count() == total:
+        # None holds what another one does, unless it holds nothing.
+        return options
     kept: list[_Option] = []
     for option in options:
         if not any(_stands_for(other, option) for other in kept):

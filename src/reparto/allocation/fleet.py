@@ -2,8 +2,8 @@
 
 A scheduler asks the same of hundreds of nodes for every pod of a workload, while one pod changes one node. So answers are kept, one
 byte a node for each question, and only those are dropped that rest on something that changed: devices that were taken or given
-back, a slice, a class, the node itself. What does not fit stays so while devices are only taken. A pod then costs the nodes that
-changed since its question was last asked, and a walk over bytes.
+back, a slice, a class, the node itself. What does not fit stays so while devices are only taken, lost or tainted, or come and are
+none that the pod may choose. A pod then costs the nodes that changed since its question was last asked, and a walk over bytes.
 
 Two pods ask the same question if the specs of their claims say the same. Errors that end a pod's attempt are not kept: they name
 its claims. They are met exactly as if every node were asked in turn: a node whose answer is known would have given it again.
@@ -21,9 +21,11 @@ import msgspec
 
 from reparto.allocation.allocator import Allocator, ClassChange
 from reparto.allocation.errors import AllocationError, GaveUp
+from reparto.allocation.inventory import PublishedDevice
 from reparto.allocation.journal import Journal
 from reparto.allocation.node_answers import Allocations, Answers, Content, Effect, Question
-from reparto.allocation.search import Setting, Solution
+from reparto.allocation.search import Solution
+from reparto.allocation.setting import Setting, selectable
 from reparto.allocation.state import Change, PoolID
 from reparto.model.core import Node
 from reparto.model.v1 import ResourceClaim, ResourceClaimSpec
@@ -39,6 +41,9 @@ _LEAST_STEPS: Final = 10_000
 
 _FEW: Final = 64
 """Nodes that are gone through one by one; more are treated as lanes."""
+
+_FREED: Final = 65_536
+"""Pools of which it is known when devices were last given back."""
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -73,6 +78,9 @@ class Fleet:
         self._class_changes = 0
         self._where: dict[PoolID, tuple[int, Effect]] = {}
         self._subtle: dict[PoolID, tuple[bool, bool]] = {}
+        # When a device of the pool was last given back, in entries of the journal; of pools that are not there, by then.
+        self._freed: dict[PoolID, int] = {}
+        self._forgotten = 0
         for node in nodes:
             if node.metadata.name in self._position:
                 raise ValueError(f"two nodes are called {node.metadata.name}: a fleet needs each node once")
@@ -271,12 +279,19 @@ class Fleet:
             setting = self._setting(position)
             if position in answers.former and answers.restore(position, self._content(setting)):
                 return bool(answers.fits[position])
+            if position in answers.refuted and question.shareable and question.only_shrinks:
+                if self._has_less(question, setting, *answers.refuted[position]):
+                    answers.unknown[position] = answers.fits[position] = 0
+                    return False
             solutions = self._solve(question, setting, claims)
             if solutions is not None:
                 # Most allocations can be written down later, when the node is chosen; some cannot be written down at all.
                 simple = all(_is_simple(solution) for solution in solutions)
                 results = None if simple else self.allocator.assemble(self.nodes[position], claims, solutions)
                 answers.found[position] = solutions, results
+            elif position in answers.refuted and all(pool.usable for pool in setting.pools):
+                # What the node has now is the more that it takes for nothing: next time it is compared with this.
+                del answers.refuted[position]
         except AllocationError as error:
             if not error.node_only:
                 raise
@@ -342,12 +357,15 @@ class Fleet:
         taken, published = allocator.allocated.journal, allocator.journal
         if taken.end == self._taken_seen and published.end == self._published_seen:
             return
-        publications, changes = published.since(self._published_seen), taken.since(self._taken_seen)
+        moment = self._taken_seen
+        publications, changes = published.since(self._published_seen), taken.since(moment)
         self._published_seen, self._taken_seen = published.end, taken.end
         if publications is None or changes is None:
             self._where.clear()
             self._subtle.clear()
             self._class_changes += 1
+            self._freed.clear()
+            self._forgotten = self._taken_seen
             for answers in self._answers.values():
                 answers.reset(len(self.nodes))
                 answers.seen = self._effects.end
@@ -361,8 +379,13 @@ class Fleet:
                 self._where.pop(publication.pool, None)
                 self._subtle.pop(publication.pool, None)
                 effect = self._at(publication.nodes, taken=False)
-                self._effects.write(effect._replace(before=self._before(effect.positions, changed)))
+                self._effects.write(effect._replace(before=self._before(effect.positions, changed), moment=moment))
+        if len(self._freed) > _FREED:
+            self._freed.clear()
+            self._forgotten = self._taken_seen
         for pool, change in changes:
+            if change is Change.FREED:
+                self._freed[pool] = self._taken_seen
             effect = self._on(pool)
             if change is Change.FREED or self._may_help(pool)[change is Change.SHARED]:
                 effect = effect._replace(taken=False)
@@ -400,7 +423,49 @@ class Fleet:
         if not all(pool.usable for pool in setting.pools):
             return ()
         version_of = self.allocator.allocated.pool_version
-        return tuple([(pool.content, version_of(pool.id)) for pool in setting.pools])
+        return tuple([(pool.content, version_of(pool.id)) for pool in setting.pools if pool.content is not None])
+
+    def _has_less(self, question: Question, setting: Setting, former: Content, moment: int) -> bool:
+        """Whether what did not fit when the node had `former`, at that moment, does not fit now.
+
+        Fewer devices, or more taints on them, are to the search what devices in use are: it looks at fewer, meets no error that it
+        did not meet then, and each solution that it could find was one then. Devices that it may not choose do not change that.
+        Not so where taking a device may help others, and in mode All.
+        """
+        allocated = self.allocator.allocated
+        if len(setting.pools) != len(former):
+            return False
+        for pool, (content, _) in zip(setting.pools, former, strict=True):
+            if pool.id != content.id or pool.invalid:
+                return False
+            if pool.incomplete:
+                continue  # nothing at all
+            # Who sees a pool is not known while its slices change, so effects do not tell.
+            if self._freed.get(pool.id, self._forgotten) > moment or any(self._may_help(pool.id)):
+                return False
+            gained = pool.content.gained(content, allocated.allocated_in(pool.id).keys()) if pool.content is not None else None
+            if gained is None:
+                return False
+            if gained and not all(
+                self._is_refused(question, setting, record) for record in pool.devices if record.device.name in gained
+            ):
+                return False
+        return True
+
+    def _is_refused(self, question: Question, setting: Setting, record: PublishedDevice) -> bool:
+        """Whether the search passes over the device, whatever it tries, and without an error."""
+        if question.prepared is None or question.prepared_at != self._class_changes:
+            return False
+        in_use = self.allocator.allocated.in_use(record.id, self.allocator.features.consumable_capacity)
+        try:
+            return not any(
+                (alternative.admin_access or not in_use) and selectable(setting, alternative, record)
+                for claim in question.prepared
+                for request in claim.requests
+                for alternative in request.alternatives
+            )
+        except AllocationError:
+            return False
 
     def _may_help(self, pool: PoolID) -> tuple[bool, bool]:
         """Whether taking a device of the pool, whole or a share of it, may make fit what did not fit.

@@ -102,7 +102,7 @@ def unserved(masks: Sequence[int], needs: Sequence[int]) -> list[int]:
     atoms = [0]
     for mask in masks:
         atoms[0] |= mask
-    for mask in masks:
+    for mask in set(masks):
         atoms = [part for atom in atoms for part in (atom & mask, atom & ~mask) if part]
     counts: dict[int, int] = {}
     for atom in atoms:

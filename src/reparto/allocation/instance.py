@@ -26,6 +26,7 @@ from reparto.allocation.requests import PreparedClaim
 from reparto.allocation.selectors import FAILS, YES
 from reparto.allocation.setting import Candidate, Requested, Setting, attribute_of, capacity_draw, may_skip_node_operations
 from reparto.allocation.taints import untolerated
+from reparto.model.v1 import DeviceSelector
 
 Cost = tuple[tuple[int, int], ...]
 """What a step takes from stocks: (stock, amount) pairs, amounts positive, stocks ascending."""
@@ -116,6 +117,10 @@ def written_down(setting: Setting, claims: Sequence[PreparedClaim[Candidate]], c
     return _Writing(setting, claims, candidates).write()
 
 
+_TRUE = bytes([ord("1") if verdict == YES else ord("0") for verdict in range(256)])
+_FAILED = bytes([ord("1") if verdict == FAILS else ord("0") for verdict in range(256)])
+"""Verdicts to binary digits."""
+
 _USE = ("use",)
 _NO_VALUE = ("", "")
 
@@ -137,6 +142,8 @@ class _Writing:
         self._seen: dict[object, int] = {}
         self._opened: dict[bool, tuple[list[int], list[PublishedDevice]]] = {}
         self._preparable: dict[int, bool] = {}
+        self._verdicts: dict[tuple[str, bool], tuple[int, int]] = {}
+        self._overdrawn: dict[PoolID, bool] = {}
         self._number = 0
         self._counting = 0
         self._seen_counting = 0
@@ -231,12 +238,14 @@ class _Writing:
         added: list[constraints.Constraint] = []
         try:
             for _, record in alternative.every or ():
-                if not self._could_take(alternative, positions[record.number]):
+                if not self._comes_to_constraints(alternative, positions[record.number]):
                     break
                 for constraint in covering:
                     if not constraint.add(partial(attribute_of, self._setting, alternative, record)):
                         raise _Unsafe
                     added.append(constraint)
+                if not self._has_room(alternative, record):
+                    break
         finally:
             for constraint in reversed(added):
                 constraint.remove()
@@ -260,20 +269,32 @@ class _Writing:
 
     def _examined(self, alternative: Requested) -> int:
         positions, records = self._open(alternative.admin_access)
-        selectors = (*alternative.device_class.spec.selectors, *alternative.source.selectors)
-        answers = self._setting.selectors.matching(records, selectors)
-        if FAILS in answers:
-            raise _Unsafe
-        mask, at = 0, answers.find(YES)
-        while at >= 0:
+        mask, selected = 0, (1 << len(records)) - 1
+        for selector in (*alternative.device_class.spec.selectors, *alternative.source.selectors):
+            true, fails = self._asked(selector, alternative.admin_access)
+            if selected & fails:
+                raise _Unsafe
+            selected &= true
+        for at in positions_of(selected):
             position, record = positions[at], records[at]
             # Upstream looks at the capacity of what is selected before anything else, and may fail there.
             if record.selection is None or record.selection.matches(self._setting.node):
                 roomy = not (record.capacity or alternative.capacity) or self._has_room(alternative, record)
                 if roomy and self._could_be_prepared(position) and self._tolerates(alternative, record):
                     mask |= 1 << position
-            at = answers.find(YES, at + 1)
         return mask
+
+    def _asked(self, selector: DeviceSelector, admin: bool) -> tuple[int, int]:
+        """Of the devices that selectors are asked about, those on which one is true and those on which it fails, a bit each."""
+        question = (selector.cel.expression if selector.cel is not None else "", admin)
+        known = self._verdicts.get(question)
+        if known is None:
+            answers = self._setting.selectors.matching(self._open(admin)[1], (selector,))[::-1]
+            known = self._verdicts[question] = (
+                int(b"0" + answers.translate(_TRUE), 2),
+                int(b"0" + answers.translate(_FAILED), 2) if FAILS in answers else 0,
+            )
+        return known
 
     def _open(self, admin: bool) -> tuple[list[int], list[PublishedDevice]]:
         """The positions that upstream asks selectors about, with their devices."""
@@ -291,10 +312,14 @@ class _Writing:
 
     def _could_take(self, alternative: Requested, position: int) -> bool:
         """Whether a device that mode All has selected could be taken if nothing else was."""
+        return self._comes_to_constraints(alternative, position) and self._has_room(alternative, self._candidates[position][1])
+
+    def _comes_to_constraints(self, alternative: Requested, position: int) -> bool:
+        """Whether the device passes what is looked at before the constraints, if nothing else was taken."""
         record = self._candidates[position][1]
         if not alternative.admin_access and self._setting.allocated.in_use(record.id, self._features.consumable_capacity):
             return False
-        return self._has_room(alternative, record) and self._could_be_prepared(position) and self._tolerates(alternative, record)
+        return self._could_be_prepared(position) and self._tolerates(alternative, record)
 
     def _has_room(self, alternative: Requested, record: PublishedDevice) -> bool:
         if not self._features.consumable_capacity:
@@ -331,13 +356,17 @@ class _Writing:
 
     def _afford(self, pool: Pool, record: PublishedDevice) -> bool:
         left, demand = pool.counters_left(self._setting.allocated), pool.demand(record)
-        if any(amount < 0 for amount in demand.values()):
+        if demand and min(demand.values()) < 0:
             raise _Unsafe
         # A counter that is over-drawn blocks all devices of the pool that draw on any.
-        if any(amount < 0 for amount in left.values()):
+        overdrawn = self._overdrawn.get(pool.id)
+        if overdrawn is None:
+            overdrawn = self._overdrawn[pool.id] = min(left.values(), default=0) < 0
+        if overdrawn:
             return False
-        if any(amount > left[name] for name, amount in demand.items()):
-            return False
+        for name, amount in demand.items():
+            if amount > left[name]:
+                return False
         if self._features.compatibility_groups:
             common = pool.common_groups(self._setting.allocated)
             for consumption in record.device.consumes_counters:

@@ -11,6 +11,7 @@ another device: whoever remembers something by number is told which numbers are 
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 import msgspec
@@ -26,7 +27,7 @@ from reparto.model.v1 import Device, DeviceCapacity, DeviceCounterConsumption, R
 ITSELF: Final = "\0"
 """Stands for a counter set where a counter of it would stand."""
 
-__all__ = ["ITSELF", "Inventory", "PoolID", "PublishedDevice", "PublishedSlice"]
+__all__ = ["ITSELF", "Inventory", "PoolID", "PublishedDevice", "PublishedSlice", "SliceContent"]
 
 
 class PublishedDevice:
@@ -59,6 +60,37 @@ class PublishedDevice:
 
     def __str__(self) -> str:
         return "/".join(self.id)
+
+
+class SliceContent:
+    """What a slice holds, whatever its generation."""
+
+    __slots__ = ("_compared", "_spec")
+
+    def __init__(self, spec: ResourceSliceSpec) -> None:
+        self._spec = spec
+        self._compared: tuple[SliceContent, Difference | None] | None = None
+
+    def difference(self, other: "SliceContent") -> "Difference | None":
+        """By which devices this differs from `other`; None if it differs in anything else, the order of devices included.
+
+        Devices of each have different names. Cost: the devices of both, once for all who ask the same one after the other.
+        """
+        if self is other:
+            return _EQUAL
+        compared = self._compared
+        if compared is None or compared[0] is not other:
+            compared = self._compared = other, _difference(self._spec, other._spec)
+        return compared[1]
+
+
+class Difference(NamedTuple):
+    """The names of devices by which one content of a slice differs from another."""
+
+    gone: AbstractSet[str] = frozenset()
+    """Those that are not there any more, or are others."""
+    gained: AbstractSet[str] = frozenset()
+    """Those that were not there, were others, or had a taint that they do not have. More taints on a device are none of it."""
 
 
 class PublishedSlice:
@@ -99,9 +131,12 @@ class PublishedSlice:
         self._counters_published: Mapping[CounterName, int] | None = None
         self._counters_used: frozenset[CounterName] | None = None
         # The same object as long as nothing but the generation changes.
-        self.content: object = object()
         if predecessor is not None and _same_content(predecessor.spec, self.spec):
             self.content = predecessor.content
+            self._traits, self._device_names = predecessor._traits, predecessor._device_names
+            self._counters_published, self._counters_used = predecessor._counters_published, predecessor._counters_used
+        else:
+            self.content = SliceContent(self.spec)
         # The devices that were numbered when the slice was published before, until these are.
         self._predecessor = predecessor.numbered if predecessor is not None else ()
 
@@ -344,6 +379,39 @@ def _same_content(one: ResourceSliceSpec, other: ResourceSliceSpec) -> bool:
     return one.devices is other.devices or msgspec.msgpack.encode(one.devices) == msgspec.msgpack.encode(other.devices)
 
 
+def _difference(now: ResourceSliceSpec, before: ResourceSliceSpec) -> Difference | None:
+    """As `SliceContent.difference`."""
+    if msgspec.structs.replace(before, devices=now.devices, pool=now.pool) != now:
+        return None
+    pool = msgspec.structs.replace(before.pool, generation=now.pool.generation)
+    if pool != now.pool:
+        return None
+    known = {device.name: device for device in before.devices or ()}
+    gone, gained = set(known), set[str]()
+    common: list[str] = []
+    for device in now.devices or ():
+        former = known.get(device.name)
+        if former is not device:
+            if former is None or not all(taint in device.taints for taint in former.taints):
+                gained.add(device.name)
+            if former is not None and not _differs_in_taints(device, former):
+                gained.add(device.name)
+                continue
+        if former is not None:
+            gone.discard(device.name)
+            common.append(device.name)
+    if common != [name for name in known if name not in gone]:
+        return None
+    return Difference(gone, gained)
+
+
+def _differs_in_taints(one: Device, other: Device) -> bool:
+    """Whether two devices differ in nothing else."""
+    # Encoded, for what goes through a map goes in its order.
+    first, second = (msgspec.msgpack.encode(msgspec.structs.replace(device, taints=())) for device in (one, other))
+    return first == second
+
+
 def _alike(one: Device, other: Device) -> bool:
     """Whether all that is remembered by number is the same for both: what selectors see of a device, and its capacity."""
     return one is other or (
@@ -362,5 +430,6 @@ _KINDS: Final = 10_000
 _DEMANDS: Final = 20_000
 """Counter consumptions, each told apart by identity, whose sum is kept for other devices."""
 
+_EQUAL: Final = Difference()
 _NO_DEMAND: Final[Mapping[CounterName, int]] = {}
 _NO_CAPACITY: Final[dict[str, DeviceCapacity]] = {}

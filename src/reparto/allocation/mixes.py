@@ -9,6 +9,7 @@ subtracted at once.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import mul
 from typing import Final, TypeAlias
 
 from reparto.allocation.flow import Flow
@@ -16,6 +17,9 @@ from reparto.allocation.instance import Cost
 
 _LANE: Final = 16
 """Bits for the units of one demand. The highest bit of a lane stays free, to catch the borrow when lanes are compared."""
+
+_TOTAL: Final = (1 << _LANE) - 1
+"""The remainder of a vector by it is the sum of its lanes, as long as that is less."""
 
 _DEPTH: Final = 500
 """Kinds of device, and devices taken one by one, that functions may call each other for: the interpreter allows twice as many."""
@@ -81,10 +85,10 @@ class Mixes:
 
     def best(self, stock: tuple[int, ...], common: tuple[int, ...]) -> list[Mix]:
         """The mixes, fullest first."""
-        if len(self._kinds) > _DEPTH // 2:
+        if len(self._kinds) > _DEPTH // 2 or sum(self._cap) >= _TOTAL:
             raise TooManyMixes
         found = self._from(0, -1, 0, False, stock, common)
-        return sorted(found, key=lambda mix: -sum(_unpacked(mix[0], self._lanes)))
+        return sorted(found, key=lambda mix: mix[0] % _TOTAL, reverse=True)
 
     def _from(self, kind: int, left: int, lowest: int, paid: bool, stock: tuple[int, ...], common: tuple[int, ...]) -> list[Mix]:
         """Mixes of the devices of `kind` (`left` of them, -1: all) for demands from `lowest` on, and of all kinds behind it."""
@@ -113,9 +117,11 @@ class Mixes:
                 continue
             after, shared, now_paid, unit = list(stock), common, paid, 1 << (_LANE * place)
             for units in range(1, (min(left, self._cap[place]) if exclusive else self._cap[place]) + 1):
+                short = False
                 for number, amount in extra if now_paid else (*price, *extra):
                     after[number] -= amount
-                if any(after[number] < 0 for number, _ in extra) or (not now_paid and any(after[n] < 0 for n, _ in price)):
+                    short = short or after[number] < 0
+                if short:
                     break
                 if groups and not now_paid:
                     narrowed = list(shared)
@@ -149,10 +155,14 @@ class Mixes:
         self.seen += len(by_units)
         if self.seen > _MOST_MIXES:
             raise TooManyMixes
-        for mix in sorted(by_units.values(), key=lambda each: -sum(_unpacked(each[0], self._lanes))):
-            units = mix[0]
-            if not any(((other | high) - units) & high == high for other, _ in best):
-                best.append(mix)
+        kept: list[int] = []
+        for units in sorted(by_units, key=_TOTAL.__rmod__, reverse=True):
+            for other in kept:
+                if (other - units) & high == high:
+                    break
+            else:
+                kept.append(units | high)
+                best.append(by_units[units])
         self._spend(len(by_units) + (len(by_units) * len(best) >> 5))
         return best
 
@@ -176,10 +186,10 @@ class Selection:
                 if serves >> place & 1:
                     supply[place] += count
         # What one unit takes of a component at least, as a share of it: a component gives no more than its best mix in such shares.
-        largest = [
-            max((_unpacked(units, self._lanes)[place] for each in mixes for units, _ in each), default=0)
-            for place in range(self._lanes)
-        ]
+        # Equal components have one list of mixes.
+        vectors = {id(each): [_unpacked(units, self._lanes) for units, _ in each] for each in {id(e): e for e in mixes}.values()}
+        tallest = {of_list: [max(column) for column in zip(*each, strict=True)] for of_list, each in vectors.items()}
+        largest = [max(column) for column in zip([0] * self._lanes, *tallest.values(), strict=True)]
         base = 1
         for most in set(largest):
             base *= most or 1
@@ -198,13 +208,9 @@ class Selection:
         for index in range(len(mixes) - 1, -1, -1):
             each = mixes[index]
             if id(each) not in tops:
-                vectors = [_unpacked(units, self._lanes) for units, _ in each]
                 tops[id(each)] = (
-                    [max(vector[place] for vector in vectors) for place in range(self._lanes)],
-                    [
-                        max(sum(w * v for w, v in zip(weights, vector, strict=True)) for vector in vectors)
-                        for weights in self._weights
-                    ],
+                    tallest[id(each)],
+                    [max([_weighed(weights, vector) for vector in vectors[id(each)]]) for weights in self._weights],
                 )
             most, worths = tops[id(each)]
             supply = [min(amount + more, 0x7FFF) for amount, more in zip(supply, most, strict=True)]
@@ -250,7 +256,7 @@ class Selection:
         for mix in self._mixes[index]:
             after.setdefault(_less(left, mix[0], self._high), mix)
         weights = self._weights[-1]
-        ordered = sorted(after, key=lambda each: sum(w * v for w, v in zip(weights, _unpacked(each, self._lanes), strict=True)))
+        ordered = sorted(after, key=lambda each: _weighed(weights, _unpacked(each, self._lanes)))
         kept: list[int] = []
         for each in ordered:
             if not any(((each | self._high) - other) & self._high == self._high for other in kept):
@@ -261,10 +267,7 @@ class Selection:
         if ((self._supply[index] | self._high) - left) & self._high != self._high:
             return False
         vector = _unpacked(left, self._lanes)
-        return all(
-            sum(w * v for w, v in zip(weights, vector, strict=True)) <= self._worth[number][index]
-            for number, weights in enumerate(self._weights)
-        )
+        return all(_weighed(weights, vector) <= self._worth[number][index] for number, weights in enumerate(self._weights))
 
     def _served(self, left: int) -> bool:
         if not left:
@@ -460,6 +463,10 @@ def _less(left: int, taken: int, high: int) -> int:
     difference = (left | high) - taken
     kept = difference & high
     return difference & (kept - (kept >> (_LANE - 1)))
+
+
+def _weighed(weights: Sequence[int], vector: Sequence[int]) -> int:
+    return sum(map(mul, weights, vector))
 
 
 def _unpacked(units: int, lanes: int) -> list[int]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from reparto.allocation.errors import AllocationError
+from reparto.allocation.pools import PoolContent
 from reparto.allocation.requests import MAX_DEVICES, PreparedClaim
 from reparto.allocation.search import Candidate, Solution
 from reparto.model.v1 import AllocationResult, DeviceSubRequest, ExactDeviceRequest, ResourceClaimSpec
@@ -15,7 +16,7 @@ _V = TypeVar("_V")
 
 Allocations: TypeAlias = list[AllocationResult]
 
-Content: TypeAlias = tuple[tuple[tuple[object, ...], int], ...]
+Content: TypeAlias = tuple[tuple[PoolContent, int], ...]
 """What a node's pools hold, whatever their generation, and as of which version of their allocations."""
 
 Found: TypeAlias = tuple[list[Solution], Allocations | None]
@@ -24,7 +25,8 @@ Found: TypeAlias = tuple[list[Solution], Allocations | None]
 class Effect(NamedTuple):
     """Something happened that concerns these nodes (`lanes` if they are many), or questions about the class `class_name`.
 
-    `before`: slices changed, and this is what the nodes had until then. `taken`: devices were taken; what did not fit still does
+    `before`: slices changed, and this is what the nodes had until then, while as many entries of the journal of allocated devices
+    had been read as `moment` says. `taken`: devices were taken; what did not fit still does
     not. `gone`: the node at this position is no more; `came`: there is one more, at the end.
     """
 
@@ -32,6 +34,7 @@ class Effect(NamedTuple):
     lanes: int = 0
     taken: bool = False
     before: Mapping[int, Content] | None = None
+    moment: int = 0
     class_name: str | None = None
     gone: int | None = None
     came: bool = False
@@ -56,7 +59,7 @@ class Question:
 class Answers:
     """What is known of one question: a byte for each node."""
 
-    __slots__ = ("classes", "failures", "fits", "former", "found", "only_shrinks", "seen", "unknown")
+    __slots__ = ("classes", "failures", "fits", "former", "found", "only_shrinks", "refuted", "seen", "unknown")
 
     def __init__(self, nodes: int, seen: int) -> None:
         self.unknown = bytearray(b"\1" * nodes)
@@ -67,6 +70,9 @@ class Answers:
         self.failures: dict[int, AllocationError] = {}
         self.former: dict[int, tuple[Content, Found | None, AllocationError | None]] = {}
         """Answers that were dropped because slices changed, for what the node had then: drivers publish the same again."""
+        self.refuted: dict[int, tuple[Content, int]] = {}
+        """What nodes had, before slices changed, when the devices were not there, and at which moment; while nothing was freed they
+        are not in less."""
         self.classes: frozenset[str] = frozenset()
         self.only_shrinks = True
         self.seen = seen
@@ -78,12 +84,19 @@ class Answers:
         for position in effect.positions:
             if effect.before is None:
                 self.former.pop(position, None)
+                if not keep:
+                    self.refuted.pop(position, None)
             elif not unknown[position] and (content := effect.before.get(position)) is not None:
-                self.former[position] = content, self.found.get(position) if fits[position] else None, self.failures.get(position)
+                failure = self.failures.get(position)
+                self.former[position] = content, self.found.get(position) if fits[position] else None, failure
+                if not fits[position] and failure is None:
+                    self.refuted.setdefault(position, (content, effect.moment))
             if fits[position] or not keep:
                 unknown[position], fits[position] = 1, 0
         if effect.lanes:
             self.former.clear()
+            if not keep:
+                self.refuted.clear()
             dropped = effect.lanes
             fitting = int.from_bytes(fits, "little")
             if keep:
@@ -97,6 +110,7 @@ class Answers:
             self.found = _without(effect.gone, self.found)
             self.failures = _without(effect.gone, self.failures)
             self.former = _without(effect.gone, self.former)
+            self.refuted = _without(effect.gone, self.refuted)
         if effect.came:
             fits.append(0)
             unknown.append(1)
@@ -108,6 +122,7 @@ class Answers:
         self.found.clear()
         self.failures.clear()
         self.former.clear()
+        self.refuted.clear()
 
     def restore(self, position: int, content: Content) -> bool:
         """Give the answer that held when the node had this content, if it has it again and nothing else happened to it."""

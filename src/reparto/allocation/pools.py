@@ -14,12 +14,13 @@ to list; here the first by name counts (3.18).
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from reparto.allocation.compatibility import CommonGroups, folded
 from reparto.allocation.counters import CounterName, unknown_counter
 from reparto.allocation.errors import AllocationError
 from reparto.allocation.features import Features
-from reparto.allocation.inventory import ITSELF, Inventory, PoolID, PublishedDevice, PublishedSlice
+from reparto.allocation.inventory import ITSELF, Inventory, PoolID, PublishedDevice, PublishedSlice, SliceContent
 from reparto.allocation.state import AllocatedState
 from reparto.model.core import Node
 from reparto.model.v1 import CounterSet
@@ -36,6 +37,30 @@ class _Standing:
         self.allocated: frozenset[str] = frozenset()
         self.left = left
         self.groups: dict[str, CommonGroups] | None = None
+
+
+class PoolContent(NamedTuple):
+    """What the slices of a usable pool hold, whatever their generation: those for the node, `here` in number, then the others."""
+
+    id: PoolID
+    here: int
+    slices: tuple[SliceContent, ...]
+
+    def gained(self, other: "PoolContent", allocated: AbstractSet[str]) -> AbstractSet[str] | None:
+        """The devices by which this may be more than `other` while the devices called `allocated` are in use; None: all may be.
+
+        A device in use draws on its counters. Where it is gone others may get what it drew.
+        """
+        if self.id != other.id or self.here != other.here or len(self.slices) != len(other.slices):
+            return None
+        gained: set[str] = set()
+        for one, before in zip(self.slices, other.slices, strict=True):
+            if one is not before:
+                difference = one.difference(before)
+                if difference is None or not difference.gone.isdisjoint(allocated):
+                    return None
+                gained |= difference.gained
+        return gained
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +82,7 @@ class Pool:
     elsewhere: Sequence[PublishedDevice] = ()
     withheld: Sequence[PublishedDevice] = ()
     binding_conditions: bool = False
-    content: tuple[object, ...] = ()
+    content: PoolContent | None = None
     counter_sets: dict[str, CounterSet] = field(default_factory=dict[str, CounterSet])
     _published: dict[CounterName, int] = field(default_factory=dict[CounterName, int])
     _consuming: dict[str, list[PublishedDevice]] | None = None
@@ -251,12 +276,7 @@ class PoolGathering:
                 return pool
             pool.elsewhere = remote
         pool.devices, pool.withheld = devices, ()
-        pool.content = (
-            pool.id,
-            len(kept),
-            *(published.content for published in kept),
-            *(published.content for published in others),
-        )
+        pool.content = PoolContent(pool.id, len(kept), tuple([published.content for published in (*kept, *others)]))
         pool.binding_conditions = any(published.traits.waits for published in targeting)
         return pool
 

@@ -139,13 +139,20 @@ def _sums(instance: Instance) -> Iterator[Proof]:
     known: dict[tuple[int, int], dict[tuple[str, str], int]] = {}
     drawn: dict[tuple[str, str], int] = {}
     requests: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    # Requests that ask the same draw the same.
+    draws: dict[object, dict[tuple[str, str], int]] = {}
     for ways in instance.requests:
-        leasts = [_leasts(instance, way, of_stock, known) for way in ways]
-        for name in leasts[0]:
-            least = min(way.need * of_way.get(name, 0) for way, of_way in zip(ways, leasts, strict=True))
-            if least:
-                drawn[name] = drawn.get(name, 0) + least
-                requests.setdefault(name, []).append(_name(ways))
+        key = tuple([(way.mask, way.profile, way.need) for way in ways])
+        if key not in draws:
+            leasts = [_leasts(instance, way, of_stock, known) for way in ways]
+            draws[key] = {
+                name: least
+                for name in leasts[0]
+                if (least := min([way.need * of_way.get(name, 0) for way, of_way in zip(ways, leasts, strict=True)]))
+            }
+        for name, least in draws[key].items():
+            drawn[name] = drawn.get(name, 0) + least
+            requests.setdefault(name, []).append(_name(ways))
     for name, amount in drawn.items():
         if amount > left[name]:
             kind = ProofKind.COUNTERS if name[0] == "counter" else ProofKind.CAPACITY

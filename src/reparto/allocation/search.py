@@ -12,8 +12,9 @@ interpreter limit, and counts its steps, so it ends: with an answer, or with `Ga
 Source: upstream-dra.md 3.5 and 3.8.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
@@ -47,6 +48,9 @@ _LEAST_STEPS: Final = 64
 _STEP_IN_LOOKS: Final = 12
 """A step of the walk costs as much as writing down some devices for an alternative. Walking on is cheaper up to the product."""
 
+_SCREENED_FROM: Final = 256
+"""Devices, times requests, from which on it pays to remember which devices were refused."""
+
 _NOTHING: Mapping[str, int] = {}
 
 Preference: TypeAlias = Callable[[Requested, Sequence[Candidate], "Search"], Sequence[int]]
@@ -72,14 +76,48 @@ class Taken:
     share: Draw | None
 
 
+@dataclass(slots=True, eq=False)
+class _Screen:
+    """Which devices the same selectors have let pass, for all requests that ask them.
+
+    All places before `end` that are not in `places` (ascending) are refused. Of those in it, `passed` marks the ones that have
+    passed; the others were held when they were met, and nobody asks about such a device before it is free.
+    """
+
+    passed: bytearray
+    places: list[int] = field(default_factory=list[int])
+    end: int = 0
+
+    def ahead(self, start: int) -> Iterator[int]:
+        """The places from `start` on without the refused ones; whoever gets one says so if it is refused."""
+        places = self.places
+        following = bisect_left(places, start)
+        while following < len(places):
+            place = places[following]
+            yield place
+            following = following + 1 if following < len(places) and places[following] == place else following
+        # A walk that begins behind the end, after picks, has not seen what lies between.
+        for place in range(max(start, self.end), len(self.passed)):
+            if place == self.end:
+                places.append(place)
+                self.end += 1
+            yield place
+
+    def refuse(self, place: int) -> None:
+        """The latest place is not for those who ask these selectors."""
+        if self.places and self.places[-1] == place:
+            self.places.pop()
+
+
 class _Way:
     """An alternative with what the search asks of it again and again."""
 
-    __slots__ = ("alternative", "binding", "class_origin", "class_selectors", "origin", "selectors")
+    __slots__ = ("alternative", "binding", "class_origin", "class_selectors", "origin", "screen", "selectors")
 
-    def __init__(self, alternative: Requested, binding: Sequence[Constraint]) -> None:
+    def __init__(self, alternative: Requested, binding: Sequence[Constraint], screen: _Screen | None) -> None:
         self.alternative = alternative
         self.binding = binding
+        self.screen = screen
         self.class_selectors = alternative.device_class.spec.selectors
         self.selectors = alternative.source.selectors
         self.class_origin = alternative.class_origin
@@ -176,6 +214,8 @@ class Search:
         self._provisional: dict[int, dict[str, int]] = {}
         self._counters: dict[PoolID, CounterUse] = {}
         self._groups: dict[tuple[PoolID, str], CommonGroups] = {}
+        self._screened = len(self.candidates) * sum([len(each.requests) for each in claims]) >= _SCREENED_FROM
+        self._screens: dict[object, _Screen] = {}
         self._steps = 0
         self._last_step = 0
 
@@ -257,6 +297,7 @@ class Search:
                 # A later claim that holds too many devices may hold fewer if this one is solved differently.
                 too_many = False
             elif isinstance(top, _DeviceFrame):
+                last_step = last_step or self._long_detour()
                 self._give_back(top)
                 returns += 1
                 # Of the devices of mode All there is one choice only; and where too many are asked for, no other choice helps.
@@ -266,6 +307,7 @@ class Search:
                     down = chosen = True
             else:
                 if top.chosen >= 0:
+                    last_step = last_step or self._long_detour()
                     returns += 1
                     top.all_too_many = top.all_too_many and too_many
                 top.chosen += 1
@@ -276,12 +318,13 @@ class Search:
                     too_many = top.all_too_many
             if not down:
                 frames.pop()
-            if patience is not None and returns:
-                if not last_step:
-                    alternatives = sum([len(request.alternatives) for each in claims for request in each.requests])
-                    last_step = self._steps + max(_LEAST_STEPS, len(self.candidates) * alternatives // _STEP_IN_LOOKS)
-                if returns > patience or self._steps > last_step:
-                    raise _OutOfPatience
+            if patience is not None and returns and (returns > patience or self._steps > last_step):
+                raise _OutOfPatience
+
+    def _long_detour(self) -> int:
+        """The step at which a detour that begins now has taken as long as writing the attempt down would."""
+        alternatives = sum([len(request.alternatives) for each in self._claims for request in each.requests])
+        return self._steps + max(_LEAST_STEPS, len(self.candidates) * alternatives // _STEP_IN_LOOKS)
 
     def _resume(self, frames: list[_AlternativeFrame | _DeviceFrame | None], picks: Picked) -> None:
         """Take what is picked for one request, with the frames that the walk would have come there with."""
@@ -309,11 +352,9 @@ class Search:
             return self._take(claim, way, *alternative.every[frame.picked], must=True)
         admin, holders, consumable = alternative.admin_access, self._holders, self._features.consumable_capacity
         in_use, unmatched = self._setting.allocated.in_use, self._setting.selectors.first_unmatched
-        budget, end = self._setting.step_budget, len(candidates)
-        place = frame.position
-        while place < end:
+        budget, end, screen = self._setting.step_budget, len(candidates), way.screen if order is None else None
+        for place in range(frame.position, end) if screen is None else screen.ahead(frame.position):
             pool, record = candidates[place if order is None else order[place]]
-            place += 1
             self._steps += 1
             if self._steps > budget:
                 raise GaveUp(budget)
@@ -323,18 +364,22 @@ class Search:
                     continue
             elif record.number in holders or in_use(record.id, consumable):
                 continue
-            if record.device.binding_conditions and not self._features.device_binding_and_status:
-                continue
-            if way.class_selectors and unmatched(record, way.class_selectors, way.class_origin) is not None:
-                continue
-            if way.selectors and unmatched(record, way.selectors, way.origin) is not None:
-                continue
-            if record.selection is not None and not record.selection.matches(self._setting.node):
-                continue
+            if screen is None or not screen.passed[place]:
+                if (
+                    (record.device.binding_conditions and not self._features.device_binding_and_status)
+                    or (way.class_selectors and unmatched(record, way.class_selectors, way.class_origin) is not None)
+                    or (way.selectors and unmatched(record, way.selectors, way.origin) is not None)
+                    or (record.selection is not None and not record.selection.matches(self._setting.node))
+                ):
+                    if screen is not None:
+                        screen.refuse(place)
+                    continue
+                if screen is not None:
+                    screen.passed[place] = 1
             if self._take(claim, way, pool, record, must=False):
-                frame.position = place
+                frame.position = place + 1
                 return True
-        frame.position = place
+        frame.position = end
         return False
 
     def _order(self, alternative: Requested) -> Sequence[int] | None:
@@ -354,8 +399,20 @@ class Search:
             alternative = self._claims[claim].requests[request].alternatives[choice]
             name, parent = alternative.name, alternative.parent
             binding = [each for each in self._constraints_of(claim) if each.covers(name, parent)]
-            way = ways[key] = _Way(alternative, binding)
+            way = ways[key] = _Way(alternative, binding, self._screen(alternative) if self._screened else None)
         return way
+
+    def _screen(self, alternative: Requested) -> _Screen:
+        question = tuple(
+            [
+                tuple([selector.cel.expression if selector.cel is not None else "" for selector in selectors])
+                for selectors in (alternative.device_class.spec.selectors, alternative.source.selectors)
+            ]
+        )
+        screen = self._screens.get(question)
+        if screen is None:
+            screen = self._screens[question] = _Screen(bytearray(len(self.candidates)))
+        return screen
 
     def _constraints_of(self, claim: int) -> Sequence[Constraint]:
         known = self._constraints[claim]

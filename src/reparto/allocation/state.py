@@ -111,13 +111,14 @@ class AllocatedState:
             self._claims[key] = claim
             owner = claim_name(claim)
             changed: dict[PoolID, Change] = {}
+            for share_id in _share_ids(claim):
+                self._share_ids[share_id] = self._share_ids.get(share_id, 0) + 1
             for identity, result in _held(claim):
                 change = Change.TAKEN
                 owners = self._holders(result).setdefault(identity, {})
                 owners[owner] = owners.get(owner, 0) + 1
                 if result.share_id is not None:
                     change = Change.SHARED
-                    self._share_ids[result.share_id] = self._share_ids.get(result.share_id, 0) + 1
                     if result.consumed_capacity is not None:
                         amounts = _amounts(result)
                         self._consume(identity, amounts)
@@ -139,15 +140,15 @@ class AllocatedState:
             return
         owner = claim_name(counted)
         changed: dict[PoolID, Change] = {}
+        for share_id in _share_ids(counted):
+            _leave(self._share_ids, share_id)
         for identity, result in _held(counted):
             holders = self._holders(result)
             _leave(holders[identity], owner)
             if not holders[identity]:
                 del holders[identity]
-            if result.share_id is not None:
-                _leave(self._share_ids, result.share_id)
-                if result.consumed_capacity is not None:
-                    self._release(identity, _amounts(result))
+            if result.share_id is not None and result.consumed_capacity is not None:
+                self._release(identity, _amounts(result))
             changed[identity[:2]] = Change.FREED
             self._let_go(identity)
         self._changed(changed)
@@ -195,7 +196,7 @@ class AllocatedState:
         return self._pool_versions.get(pool, 0)
 
     def knows_share(self, share_id: str) -> bool:
-        """True if some share has this ID already."""
+        """True if some share has this ID already, one with admin access included."""
         return share_id in self._share_ids
 
     def consumed(self, device: DeviceID) -> Mapping[str, int]:
@@ -248,6 +249,13 @@ def _held(claim: ResourceClaim) -> Iterator[tuple[DeviceID, DeviceRequestAllocat
         for result in claim.status.allocation.devices.results:
             if not result.admin_access:
                 yield (result.driver, result.pool, result.device), result
+
+
+def _share_ids(claim: ResourceClaim) -> list[str]:
+    """The IDs of all shares in a claim's allocation, also of those that take nothing from others."""
+    if claim.status.allocation is None:
+        return []
+    return [result.share_id for result in claim.status.allocation.devices.results if result.share_id is not None]
 
 
 def _leave(counts: dict[str, int], name: str) -> None:
