@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from benchmarks import reference
+from benchmarks.driving import FEATURES, VARIANTS, typed
 from benchmarks.timing import Row, best_of
 from reparto.allocation import AllocatedState, Allocator, Features
 from reparto.model import v1
@@ -14,14 +13,6 @@ from reparto.model.core import Node
 
 DRIVER = "gpu.example.com"
 SELECTOR = f'device.attributes["{DRIVER}"].model == "H100" && device.capacity["{DRIVER}"].memory.compareTo(quantity("40Gi")) >= 0'
-FEATURES = (
-    "admin_access",
-    "prioritized_list",
-    "partitionable_devices",
-    "device_taints",
-    "device_binding_and_status",
-    "consumable_capacity",
-)
 
 
 def node(index: int) -> dict[str, Any]:
@@ -84,15 +75,15 @@ def case(nodes: int, devices: int, count: int, repeat: int) -> Row:
         "slices": slices(nodes, devices),
         "claims": [claim(count)],
         "nodes": [node(index) for index in range(nodes)],
-        "features": dict.fromkeys(FEATURES, True),
-        "variants": ["incubating", "experimental"],
+        "features": FEATURES,
+        "variants": VARIANTS,
     }
     theirs = reference.ask({**question, "repeat": repeat})
-    typed_slices = msgspec.convert(question["slices"], list[v1.ResourceSlice])
-    typed_classes = msgspec.convert(question["classes"], list[v1.DeviceClass])
-    typed_claims = msgspec.convert(question["claims"], list[v1.ResourceClaim])
-    typed_nodes = msgspec.convert(question["nodes"], list[Node])
-    features = Features(**question["features"])
+    typed_slices = typed(v1.ResourceSlice, question["slices"])
+    typed_classes = typed(v1.DeviceClass, question["classes"])
+    typed_claims = typed(v1.ResourceClaim, question["claims"])
+    typed_nodes = typed(Node, question["nodes"])
+    features = Features(**FEATURES)
 
     def run() -> list[Any]:
         allocator = Allocator(typed_slices, typed_classes, allocated=AllocatedState(), features=features, policy="first-fit")

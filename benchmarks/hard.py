@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from benchmarks import reference
+from benchmarks.driving import typed
 from benchmarks.timing import Row
 from reparto.allocation import AllocatedState, AllocationError, Allocator, Features, GaveUp
 from reparto.allocation.allocator import STEP_BUDGET
@@ -44,10 +43,10 @@ class Posed:
     """A problem as our own objects, ready to be asked many times."""
 
     def __init__(self, problem: Problem) -> None:
-        self.slices = [msgspec.convert({"kind": "ResourceSlice"} | entry, v1.ResourceSlice) for entry in problem["slices"]]
-        self.classes = [msgspec.convert({"kind": "DeviceClass"} | entry, v1.DeviceClass) for entry in problem["classes"]]
-        self.claims = [msgspec.convert({"kind": "ResourceClaim"} | entry, v1.ResourceClaim) for entry in problem["claims"]]
-        self.nodes = [msgspec.convert({"kind": "Node"} | entry, Node) for entry in problem.get("nodes") or [problem["node"]]]
+        self.slices = typed(v1.ResourceSlice, problem["slices"])
+        self.classes = typed(v1.DeviceClass, problem["classes"])
+        self.claims = typed(v1.ResourceClaim, problem["claims"])
+        self.nodes = typed(Node, problem.get("nodes") or [problem["node"]])
         self.features = Features(**problem["features"])
         self.several = "nodes" in problem
         state = problem.get("allocatedState", {})

@@ -17,7 +17,7 @@ from uuid import UUID
 from reparto.allocation.capacity import CapacityError, Draw, draw
 from reparto.allocation.errors import AllocationError, FailureKind
 from reparto.allocation.features import Features
-from reparto.allocation.inventory import Inventory, PoolID, PublishedDevice, PublishedSlice
+from reparto.allocation.inventory import Inventory, PublishedDevice, PublishedSlice
 from reparto.allocation.journal import Journal
 from reparto.allocation.packing import Packing
 from reparto.allocation.pools import Pool, PoolGathering
@@ -27,7 +27,7 @@ from reparto.allocation.results import assemble
 from reparto.allocation.search import Search, Solution
 from reparto.allocation.selectors import Selectors
 from reparto.allocation.setting import Answers, Candidate, Requested, Setting, capacity_draw, selectable
-from reparto.allocation.state import AllocatedState
+from reparto.allocation.state import AllocatedState, PoolID
 from reparto.model.core import Node
 from reparto.model.v1 import AllocationResult, DeviceClass, ResourceClaim, ResourceSlice
 
@@ -105,7 +105,7 @@ class Allocator:
         self._answers = Answers()
         self._selectors = Selectors(self.features)
         self._draws: dict[tuple[tuple[str, str], ...], dict[int, Draw | CapacityError | None]] = {}
-        self.inventory = Inventory(slices, self._forget)
+        self.inventory = Inventory(slices, self._selectors.forget)
         self._gathering = PoolGathering(self.inventory, self.features)
         self._lock = self.allocated.lock
         self.packing = Packing(self.allocated)
@@ -159,10 +159,6 @@ class Allocator:
         for pool, nodes in touched.items():
             self.packing.forget(pool)
             self.journal.write(SliceChange(pool, nodes))
-
-    def _forget(self, numbers: Sequence[int]) -> None:
-        """These devices are gone, and so is what was remembered of them."""
-        self._selectors.forget(numbers)
 
     # --- one question, step by step -----------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from reparto.allocation.flow import Flow
+from reparto.allocation.flow import Flow, atoms_of
 from reparto.allocation.instance import Cost, Instance, Way, positions_of
 from reparto.allocation.mixes import (
     MANY_MIXES,
@@ -247,9 +247,7 @@ class Assignments:
         # Components: those of which one unit at most is useful are like a single device; of the others a mix is chosen.
         single: dict[int, list[tuple[int, list[Mix], list[list[int]]]]] = {}
         several: list[tuple[list[Mix], list[list[int]]]] = []
-        wanted = 0
-        for demand in demands:
-            wanted |= demand.mask
+        wanted = _union(demands)
         for number, component in enumerate(self.components):
             if not component.mask & wanted:
                 continue
@@ -305,9 +303,7 @@ class Assignments:
         self._spend(STEPS_OF_A_FLOW)
         _, counts = self._single_devices(state, demands)
         lanes, limits, total = len(demands), dict[int, int](), sum(demand.need for demand in demands)
-        wanted = 0
-        for demand in demands:
-            wanted |= demand.mask
+        wanted = _union(demands)
         for number, component in enumerate(self.components):
             if not component.mask & wanted:
                 continue
@@ -350,9 +346,7 @@ class Assignments:
     def _assign_one_by_one(self, state: State, demands: list[Demand]) -> list[list[int]] | None:
         """As `_assign_merged`, for components whose mixes are too many to list."""
         groups, counts = self._single_devices(state, demands)
-        wanted = 0
-        for demand in demands:
-            wanted |= demand.mask
+        wanted = _union(demands)
         parts = [self._kinds_of(number, state, demands)[1:] for number, each in enumerate(self.components) if each.mask & wanted]
         needs = [demand.need for demand in demands]
         found = OneByOne(parts, needs, counts, self._spend).found()
@@ -433,9 +427,7 @@ class Assignments:
         stocks = {stock: place for place, stock in enumerate(component.stocks)}
         sets = {each: place for place, each in enumerate(component.sets)}
         together: dict[tuple[bool, Cost, Cost, tuple[Cost | None, ...], int], list[int]] = {}
-        wanted = 0
-        for demand in demands:
-            wanted |= demand.mask
+        wanted = _union(demands)
         for place, position in enumerate(component.positions):
             bit = 1 << position
             if not wanted & bit:
@@ -475,19 +467,9 @@ class Assignments:
 
     def _alike(self, mask: int) -> list[int]:
         """`mask` in parts whose positions no way and no matchAttribute tells apart."""
-        atoms = [mask] if mask else []
         cuts = {way.mask for way in self._ways}
         cuts.update(part for way in self._ways for values in way.matches.values() for part in values.values())
-        for cut in cuts:
-            split: list[int] = []
-            for atom in atoms:
-                inside = atom & cut
-                if inside and inside != atom:
-                    split += [inside, atom & ~cut]
-                else:
-                    split.append(atom)
-            atoms = split
-        return atoms
+        return atoms_of(mask, cuts)
 
     def atom_of(self, position: int) -> int:
         """The number of the positions that no way and no matchAttribute tells from a position that shares nothing."""
@@ -499,6 +481,14 @@ class Assignments:
 def twin_key(way: Way) -> object:
     """Equal for ways that may take the same positions at the same cost, under the same matchAttributes with the same values."""
     return way.mask, way.profile, tuple([(match, tuple(values.items())) for match, values in way.matches.items()])
+
+
+def _union(demands: Sequence[Demand]) -> int:
+    """The positions that any of the demands may take."""
+    mask = 0
+    for demand in demands:
+        mask |= demand.mask
+    return mask
 
 
 def _components(instance: Instance, positions: list[int], ways: Sequence[Way]) -> list[Component]:

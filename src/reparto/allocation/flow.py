@@ -4,7 +4,7 @@ Groups are few, for devices that the same demands may take are one group. So pat
 in the way is moved to another group.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 class Flow:
@@ -99,14 +99,21 @@ def unserved(masks: Sequence[int], needs: Sequence[int]) -> list[int]:
 
     `masks` are the positions that serve each demand, each one unit.
     """
-    atoms = [0]
+    everything = 0
     for mask in masks:
-        atoms[0] |= mask
-    for mask in set(masks):
-        atoms = [part for atom in atoms for part in (atom & mask, atom & ~mask) if part]
+        everything |= mask
+    atoms = atoms_of(everything, set(masks))
     counts: dict[int, int] = {}
     for atom in atoms:
         serves = sum(1 << place for place, mask in enumerate(masks) if mask & atom)
         counts[serves] = counts.get(serves, 0) + atom.bit_count()
     flow = Flow(len(needs), counts)
     return [] if flow.route(needs) is not None else flow.short
+
+
+def atoms_of(mask: int, cuts: Iterable[int]) -> list[int]:
+    """`mask` in parts that no cut tells apart: each lies inside or outside of every one of them."""
+    atoms = [mask] if mask else []
+    for cut in cuts:
+        atoms = [part for atom in atoms for part in (atom & cut, atom & ~cut) if part]
+    return atoms

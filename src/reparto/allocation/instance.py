@@ -16,15 +16,16 @@ Source: upstream-dra.md 3.5 to 3.13.
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 from reparto.allocation import constraints
 from reparto.allocation.errors import AllocationError
-from reparto.allocation.inventory import PoolID, PublishedDevice
+from reparto.allocation.inventory import PublishedDevice
 from reparto.allocation.pools import Pool
 from reparto.allocation.requests import PreparedClaim
-from reparto.allocation.selectors import FAILS, YES
+from reparto.allocation.selectors import FAILS, YES, text_of, texts_of
 from reparto.allocation.setting import Candidate, Requested, Setting, attribute_of, capacity_draw, may_skip_node_operations
+from reparto.allocation.state import PoolID
 from reparto.allocation.taints import untolerated
 from reparto.model.v1 import DeviceSelector
 
@@ -149,6 +150,11 @@ class _Writing:
         self._seen_counting = 0
         self._attributes: dict[tuple[str, str | None, int], Sequence[tuple[str, int | bool | str]] | None] = {}
 
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        """The position of each device, by its number: only mode All asks."""
+        return {record.number: position for position, (_, record) in enumerate(self._candidates)}
+
     def write(self) -> Instance:
         instance, consumable = self._instance, self._features.consumable_capacity
         for position, (_, record) in enumerate(self._candidates):
@@ -213,8 +219,7 @@ class _Writing:
                 # All of nothing is never satisfied.
                 way.need = 1
                 return
-            numbers = {record.number: position for position, (_, record) in enumerate(self._candidates)}
-            positions = [numbers[record.number] for _, record in alternative.every]
+            positions = [self._positions[record.number] for _, record in alternative.every]
             if all(self._could_take(alternative, position) for position in positions):
                 for position in positions:
                     way.mask |= 1 << position
@@ -234,11 +239,10 @@ class _Writing:
 
         Upstream takes them in order and stops at the first that it cannot have.
         """
-        positions = {record.number: position for position, (_, record) in enumerate(self._candidates)}
         added: list[constraints.Constraint] = []
         try:
             for _, record in alternative.every or ():
-                if not self._comes_to_constraints(alternative, positions[record.number]):
+                if not self._comes_to_constraints(alternative, self._positions[record.number]):
                     break
                 for constraint in covering:
                     if not constraint.add(partial(attribute_of, self._setting, alternative, record)):
@@ -254,10 +258,8 @@ class _Writing:
         """The positions that pass all tests of the device by itself; alternatives that ask the same share the answer."""
         # Selectors, taints and capacity decide, and nothing that depends on the names of requests.
         question = (
-            tuple(
-                selector.cel.expression if selector.cel is not None else "" for selector in alternative.device_class.spec.selectors
-            ),
-            tuple(selector.cel.expression if selector.cel is not None else "" for selector in alternative.source.selectors),
+            texts_of(alternative.device_class.spec.selectors),
+            texts_of(alternative.source.selectors),
             tuple(alternative.capacity.items()),
             tuple(alternative.tolerations),
             alternative.admin_access,
@@ -286,7 +288,7 @@ class _Writing:
 
     def _asked(self, selector: DeviceSelector, admin: bool) -> tuple[int, int]:
         """Of the devices that selectors are asked about, those on which one is true and those on which it fails, a bit each."""
-        question = (selector.cel.expression if selector.cel is not None else "", admin)
+        question = (text_of(selector), admin)
         known = self._verdicts.get(question)
         if known is None:
             answers = self._setting.selectors.matching(self._open(admin)[1], (selector,))[::-1]
@@ -355,7 +357,7 @@ class _Writing:
         return self._afford(pool, record)
 
     def _afford(self, pool: Pool, record: PublishedDevice) -> bool:
-        left, demand = pool.counters_left(self._setting.allocated), pool.demand(record)
+        left, demand = pool.counters_left(self._setting.allocated), record.demand
         if demand and min(demand.values()) < 0:
             raise _Unsafe
         # A counter that is over-drawn blocks all devices of the pool that draw on any.
@@ -390,7 +392,7 @@ class _Writing:
         instance.price[position] = tuple(
             sorted(
                 (self._stock((pool.id, *name), left[name], ("counter", *pool.id, *name)), amount)
-                for name, amount in pool.demand(record).items()
+                for name, amount in record.demand.items()
                 if amount
             )
         )

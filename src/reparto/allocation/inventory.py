@@ -27,8 +27,6 @@ from reparto.model.v1 import Device, DeviceCapacity, DeviceCounterConsumption, R
 ITSELF: Final = "\0"
 """Stands for a counter set where a counter of it would stand."""
 
-__all__ = ["ITSELF", "Inventory", "PoolID", "PublishedDevice", "PublishedSlice", "SliceContent"]
-
 
 class PublishedDevice:
     """One device of one slice."""

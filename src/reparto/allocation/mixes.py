@@ -124,12 +124,10 @@ class Mixes:
                 if short:
                     break
                 if groups and not now_paid:
-                    narrowed = list(shared)
-                    for number, bits in groups:
-                        narrowed[number] &= bits
-                    if not all(narrowed[number] for number, _ in groups):
+                    narrowed = _joined(shared, groups)
+                    if narrowed is None:
                         break
-                    shared = tuple(narrowed)
+                    shared = narrowed
                 now_paid = not exclusive
                 rest = self._from(kind, left - units if exclusive else left, place + 1, now_paid, tuple(after), shared)
                 for others, picks in rest:
@@ -307,7 +305,7 @@ class OneByOne:
         later = -1
         for part, _, (exclusive, count, price, _, extras) in reversed(self._kinds):
             behind, relevant = dict(self._behind[-1]), dict(self._relevant[-1]) if part == later else {}
-            serves = sum(1 << place for place, extra in enumerate(extras) if extra is not None)
+            serves = _serves(extras)
             units = count if exclusive else sum(need for place, need in enumerate(needs) if serves >> place & 1)
             group = serves | (part + 1) << self._lanes
             behind[group] = behind.get(group, 0) + units
@@ -372,12 +370,10 @@ class OneByOne:
             if min(after, default=0) < 0:
                 continue
             if groups and not paid:
-                narrowed = list(common)
-                for each, bits in groups:
-                    narrowed[each] &= bits
-                if not all(narrowed[each] for each, _ in groups):
+                narrowed = _joined(common, groups)
+                if narrowed is None:
                     continue
-                shared = tuple(narrowed)
+                shared = narrowed
             picks.append((part, place, number))
             rest = self._go_on(
                 at, devices - exclusive, rank, not exclusive, left - (1 << (_LANE * place)), tuple(after), shared, picks
@@ -404,11 +400,24 @@ class OneByOne:
         return known
 
 
+def _serves(extras: Sequence[Cost | None]) -> int:
+    """The demands that a kind of device could serve, a bit each."""
+    return sum([1 << place for place, extra in enumerate(extras) if extra is not None])
+
+
+def _joined(common: tuple[int, ...], groups: Sequence[tuple[int, int]]) -> tuple[int, ...] | None:
+    """What sets of groups have in common once a device is in them; None if one is left with nothing."""
+    narrowed = list(common)
+    for number, bits in groups:
+        narrowed[number] &= bits
+    return tuple(narrowed) if all(narrowed[number] for number, _ in groups) else None
+
+
 def bounds_of(kinds: Sequence[Kind], stock: Sequence[int]) -> tuple[dict[int, int], int]:
     """How many devices of a component could serve which demands (-1: as many as it takes), and the most units it gives."""
     by_serves: dict[int, int] = {}
     for exclusive, count, _, _, extras in kinds:
-        serves = sum([1 << place for place, extra in enumerate(extras) if extra is not None])
+        serves = _serves(extras)
         before = by_serves.get(serves, 0)
         by_serves[serves] = before + count if exclusive and before >= 0 else -1
     limit = -1

@@ -20,9 +20,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from reparto.allocation.counters import CounterName, published_values
-from reparto.allocation.inventory import PoolID, PublishedDevice
+from reparto.allocation.inventory import PublishedDevice
 from reparto.allocation.pools import Pool
-from reparto.allocation.state import AllocatedState
+from reparto.allocation.state import AllocatedState, PoolID
 from reparto.model.quantity import Quantity
 
 _WEIGHT: Final = 10_000
@@ -246,7 +246,7 @@ class Packing:
     def _part(self, pool: Pool, sets: Sequence[str], records: Sequence[PublishedDevice], sizes: Mapping[int, int]) -> Part:
         published = published_values(pool.counter_sets[name] for name in sets)
         counters, amounts = tuple(published), tuple(published.values())
-        demands = tuple(_amounts(pool.demand(record), counters) for record in records)
+        demands = tuple(_amounts(record.demand, counters) for record in records)
         key = amounts, demands, max(sizes[record.number] for record in records)
         if key not in self._shapes:
             self._shapes[key] = Shape(*key)
@@ -298,18 +298,17 @@ class Moment:
         """
         parts = self._parts_of(pool)
         place = parts.place.get(record.number)
-        if amounts is not None:
-            if self.in_use(record):
-                share, room = self._share(record, amounts)
-                return (parts.size_of[record.number] * (share * _ROOM + room)) // (_ROOM * _ROOM)
-            whole = parts.size_of[record.number] if place is None else self._part_cost(*place)
-            if whole is None:
-                return None
-            share, room = self._share(record, amounts)
-            return whole + (parts.size_of[record.number] * (share * _ROOM + room)) // (_ROOM * _ROOM)
-        if place is None:
-            return None if self.in_use(record) else parts.size_of[record.number]
-        return self._part_cost(*place)
+        size = parts.size_of[record.number]
+        if amounts is None:
+            if place is None:
+                return None if self.in_use(record) else size
+            return self._part_cost(*place)
+        # The first share takes the device from all who want it whole.
+        whole = 0 if self.in_use(record) else size if place is None else self._part_cost(*place)
+        if whole is None:
+            return None
+        share, room = self._share(record, amounts)
+        return whole + (size * (share * _ROOM + room)) // (_ROOM * _ROOM)
 
     def take(self, pool: Pool, record: PublishedDevice, amounts: Mapping[str, Quantity] | None = None) -> None:
         """Take it, from now on. What upstream would refuse may be taken too; it is then free of charge."""
@@ -324,7 +323,7 @@ class Moment:
         elif pays:
             part, index = place
             left, taken, worth = self._changed.get(id(part)) or (part.left, part.taken, part.worth)
-            demand = pool.demand(record)
+            demand = record.demand
             left = tuple(amount - demand.get(counter, 0) for amount, counter in zip(left, part.counters, strict=True))
             taken |= 1 << index
             after = part.shape.worth(left, taken)

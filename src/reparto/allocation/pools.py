@@ -20,8 +20,8 @@ from reparto.allocation.compatibility import CommonGroups, folded
 from reparto.allocation.counters import CounterName, unknown_counter
 from reparto.allocation.errors import AllocationError
 from reparto.allocation.features import Features
-from reparto.allocation.inventory import ITSELF, Inventory, PoolID, PublishedDevice, PublishedSlice, SliceContent
-from reparto.allocation.state import AllocatedState
+from reparto.allocation.inventory import ITSELF, Inventory, PublishedDevice, PublishedSlice, SliceContent
+from reparto.allocation.state import AllocatedState, PoolID
 from reparto.model.core import Node
 from reparto.model.v1 import CounterSet
 
@@ -95,10 +95,6 @@ class Pool:
     def usable(self) -> bool:
         """False if nothing may be taken from the pool now."""
         return not self.incomplete and not self.invalid
-
-    def demand(self, record: PublishedDevice) -> Mapping[CounterName, int]:
-        """What a device of this pool draws from its counters, in 1e-9 units."""
-        return record.demand
 
     @property
     def counter_names(self) -> AbstractSet[CounterName]:
@@ -229,6 +225,9 @@ class PoolGathering:
     def _known(self, published: PublishedSlice) -> bool:
         if published.partitioned and not self._features.partitionable_devices:
             return False
+        return self._groups_known(published)
+
+    def _groups_known(self, published: PublishedSlice) -> bool:
         return self._features.compatibility_groups or not published.traits.declares_groups
 
     def _pool(self, kept: list[PublishedSlice]) -> Pool | None:
@@ -248,10 +247,7 @@ class PoolGathering:
         if any(published.generation > kept[0].generation for published in everywhere):
             return None
         whole = [
-            published
-            for published in everywhere
-            if published.generation == kept[0].generation
-            and (self._features.compatibility_groups or not published.traits.declares_groups)
+            published for published in everywhere if published.generation == kept[0].generation and self._groups_known(published)
         ]
         if len(whole) != wanted:
             withheld = [record for published in kept for record in published.devices]

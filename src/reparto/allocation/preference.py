@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from reparto.allocation.errors import AllocationError
-from reparto.allocation.inventory import PoolID, PublishedDevice
+from reparto.allocation.inventory import PublishedDevice
 from reparto.allocation.packing import NEVER, Moment, Packing, Taken, size_of
 from reparto.allocation.pools import Pool
 from reparto.allocation.requests import PreparedClaim
 from reparto.allocation.search import Search
 from reparto.allocation.setting import Candidate, Requested, Setting, capacity_draw, selectable
+from reparto.allocation.state import PoolID
 from reparto.allocation.taints import untolerated
 from reparto.model.quantity import Quantity
 from reparto.model.v1 import AllocationResult, DeviceRequestAllocationResult
@@ -49,7 +50,9 @@ class BestFit:
         if alternative.need <= 1:
             return sorted(range(len(candidates)), key=costs.__getitem__)
         open_ = [
-            place for place, candidate in enumerate(candidates) if costs[place] < NEVER and self._wanted(alternative, candidate)
+            place
+            for place, (_, record) in enumerate(candidates)
+            if costs[place] < NEVER and wanted(self._setting, alternative, record)
         ]
         foreseen: list[int] = []
         while open_ and len(foreseen) < alternative.need:
@@ -94,10 +97,6 @@ class BestFit:
             return None
         drawn = capacity_draw(self._setting.draws, alternative, record)
         return None if drawn is None else drawn.amounts
-
-    def _wanted(self, alternative: Requested, candidate: Candidate) -> bool:
-        """Whether the request would take the device, as far as the device alone decides."""
-        return wanted(self._setting, alternative, candidate[1])
 
 
 def wanted(setting: Setting, alternative: Requested, record: PublishedDevice) -> bool:

@@ -26,12 +26,13 @@ from reparto.allocation.counters import CounterName, CounterUse
 from reparto.allocation.errors import AllocationError, FailureKind, GaveUp
 from reparto.allocation.feasibility import Completion
 from reparto.allocation.instance import Instance, written_down
-from reparto.allocation.inventory import PoolID, PublishedDevice
+from reparto.allocation.inventory import PublishedDevice
 from reparto.allocation.mixes import TooIntricate
 from reparto.allocation.pools import Pool
 from reparto.allocation.proofs import proof_of
 from reparto.allocation.requests import MAX_DEVICES, PreparedClaim
 from reparto.allocation.results import Choice, Pick
+from reparto.allocation.selectors import texts_of
 from reparto.allocation.setting import (
     Answer,
     Candidate,
@@ -42,6 +43,7 @@ from reparto.allocation.setting import (
     capacity_draw,
     may_skip_node_operations,
 )
+from reparto.allocation.state import PoolID
 from reparto.allocation.taints import untolerated
 
 _LEAST_STEPS: Final = 64
@@ -365,6 +367,7 @@ class Search:
             elif record.number in holders or in_use(record.id, consumable):
                 continue
             if screen is None or not screen.passed[place]:
+                # `selectable`, written out with what the way keeps at hand: this is asked of every device on every node.
                 if (
                     (record.device.binding_conditions and not self._features.device_binding_and_status)
                     or (way.class_selectors and unmatched(record, way.class_selectors, way.class_origin) is not None)
@@ -403,12 +406,7 @@ class Search:
         return way
 
     def _screen(self, alternative: Requested) -> _Screen:
-        question = tuple(
-            [
-                tuple([selector.cel.expression if selector.cel is not None else "" for selector in selectors])
-                for selectors in (alternative.device_class.spec.selectors, alternative.source.selectors)
-            ]
-        )
+        question = texts_of(alternative.device_class.spec.selectors), texts_of(alternative.source.selectors)
         screen = self._screens.get(question)
         if screen is None:
             screen = self._screens[question] = _Screen(bytearray(len(self.candidates)))
@@ -491,7 +489,7 @@ class Search:
         use = self._counters.get(pool.id)
         if use is None:
             use = self._counters[pool.id] = CounterUse(pool.counters_left(self._setting.allocated))
-        demand = pool.demand(record)
+        demand = record.demand
         if use.short_of(demand) is not None:
             self._revert(mark)
             return False

@@ -52,6 +52,16 @@ _KEPT_RECENT: Final = 1024
 """Objects of the API that are known to hold a certain list; every pod brings its own."""
 
 
+def text_of(selector: DeviceSelector) -> str:
+    """Its expression; empty if it has none."""
+    return selector.cel.expression if selector.cel is not None else ""
+
+
+def texts_of(selectors: Iterable[DeviceSelector]) -> tuple[str, ...]:
+    """What the selectors ask, whoever they belong to: equal for lists that have the same answers."""
+    return tuple([text_of(selector) for selector in selectors])
+
+
 @dataclass(frozen=True, slots=True)
 class SelectorFailure:
     """A selector that gave no answer.
@@ -281,7 +291,7 @@ class Selectors:
         return merged.translate(_FINISHED)
 
     def _list(self, selectors: Sequence[DeviceSelector]) -> _SelectorList:
-        texts = tuple([selector.cel.expression if selector.cel is not None else "" for selector in selectors])
+        texts = texts_of(selectors)
         asked = self._lists.get(texts)
         if asked is None:
             with self._making:

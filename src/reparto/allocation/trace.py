@@ -19,6 +19,7 @@ from reparto.allocation.pools import Pool
 from reparto.allocation.proofs import Proof, ProofKind, proof_of
 from reparto.allocation.requests import PreparedClaim, PreparedRequest
 from reparto.allocation.search import Search
+from reparto.allocation.selectors import text_of
 from reparto.allocation.setting import Candidate, Requested, Setting, capacity_draw, may_skip_node_operations
 from reparto.allocation.taints import untolerated
 from reparto.model import codes
@@ -244,7 +245,7 @@ class _Explanation:
             text = f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
             return _Fall(_TAINT, codes.DEVICE_TAINTED, reason=text)
         if record.device.consumes_counters and pool.usable and not (record.multi and allocated.is_shared(record.id)):
-            left, demand = pool.counters_left(allocated), pool.demand(record)
+            left, demand = pool.counters_left(allocated), record.demand
             short_of = next((name for name, amount in left.items() if demand.get(name, 0) > amount), None)
             if short_of is not None:
                 return _Fall(_COUNTERS, codes.COUNTERS, reason="/".join(short_of))
@@ -340,7 +341,7 @@ def _describe_selector(gate: Gate, alternative: Requested, fall: _Fall) -> Gate:
         what=f"selector {fall.selector + 1} of {owner} true",
         class_name=alternative.device_class.metadata.name if of_class else "",
         selector=fall.selector,
-        expression=selector.cel.expression if selector.cel is not None else "",
+        expression=text_of(selector),
     )
 
 

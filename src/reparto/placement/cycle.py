@@ -372,19 +372,19 @@ class Scheduling:
 
     def _total(self, view: PodView, rules: Rules, devices: PodDevices | None, fitting: Sequence[int]) -> list[int]:
         """The total score of each node that fits."""
-        own = self._scores.get(view.shape)
-        if own is None:
-            own = self._scores[view.shape] = _ShapeScores(view.shape, self._cluster, self._images)
-        totals = own.scores(fitting)
-        return self._weighted(view, rules, devices, fitting, totals, self._spread.soft(view))
+        return self._weighted(view, rules, devices, fitting, self._own(view).scores(fitting), self._spread.soft(view))
 
     def _wishes(self, view: PodView, rules: Rules, devices: PodDevices, fitting: Sequence[int]) -> list[int]:
         """As `_total`, of what users ask of nodes only: not how full nodes are, nor spread that no user asked for."""
+        soft = self._spread.soft(view) if view.pod.spec.topology_spread_constraints else None
+        return self._weighted(view, rules, devices, fitting, self._own(view).wishes(fitting), soft)
+
+    def _own(self, view: PodView) -> "_ShapeScores":
+        """What depends on the shape of the pod alone, kept for all pods of it."""
         own = self._scores.get(view.shape)
         if own is None:
             own = self._scores[view.shape] = _ShapeScores(view.shape, self._cluster, self._images)
-        soft = self._spread.soft(view) if view.pod.spec.topology_spread_constraints else None
-        return self._weighted(view, rules, devices, fitting, own.wishes(fitting), soft)
+        return own
 
     def _weighted(
         self,
